@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use xtask_support::{cargo, run as run_command, say};
 
-use crate::{book, cargo, conformance::traces, readmes, run, say, stress, tidy};
+use crate::{book, packages, readmes, tidy};
 
-/// One check: a cargo command with environment variables, or a function.
-pub(crate) struct Check {
+/// One check: a cargo command with environment variables, a function, or a task of another package without arguments.
+struct Check {
     name: &'static str,
     /// Minutes on two free cores, after a first build of everything, which takes about ten.
     minutes: &'static str,
@@ -17,6 +18,7 @@ pub(crate) struct Check {
 enum Action {
     Cargo(&'static [&'static str], &'static [(&'static str, &'static str)]),
     Own(fn() -> Result<()>),
+    Task,
 }
 
 /// All checks in the order in which they run, quick ones first.
@@ -39,7 +41,7 @@ const CHECKS: &[Check] = &[
         action: Action::Cargo(&["test", "--package", "svc-tests"], &[("SVC_TEST_DATABASE", "mysql")]),
     },
     // Recorded random requests, on both engines.
-    Check { name: "traces", minutes: "1", action: Action::Own(traces::run_recorded) },
+    Check { name: "traces", minutes: "1", action: Action::Task },
     // Concurrent code under many schedules. The flag changes all crates, so that they have a folder of their own.
     Check {
         name: "models",
@@ -64,19 +66,27 @@ const CHECKS: &[Check] = &[
         minutes: "3",
         action: Action::Cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
     },
-    Check { name: "stress", minutes: "2", action: Action::Own(stress::run_short) },
+    Check { name: "stress", minutes: "2", action: Action::Task },
 ];
 
-/// Finds a check by name.
-pub(crate) fn find(name: &str) -> Option<&'static Check> {
-    CHECKS.iter().find(|c| c.name == name)
+/// The names of all checks.
+#[cfg(test)]
+pub(crate) fn names() -> Vec<&'static str> {
+    CHECKS.iter().map(|check| check.name).collect()
+}
+
+/// Runs a check.
+pub(crate) fn run(name: &str) -> Result<()> {
+    let check = CHECKS.iter().find(|check| check.name == name);
+    check.with_context(|| format!("there is no check `{name}`"))?.run()
 }
 
 impl Check {
-    pub(crate) fn run(&self) -> Result<()> {
+    fn run(&self) -> Result<()> {
         match &self.action {
-            Action::Cargo(args, variables) => run(cargo()?.args(*args).envs(variables.iter().copied())),
+            Action::Cargo(args, variables) => run_command(cargo()?.args(*args).envs(variables.iter().copied())),
             Action::Own(check) => check(),
+            Action::Task => packages::check(self.name),
         }
         .with_context(|| format!("the check `{}` failed", self.name))
     }

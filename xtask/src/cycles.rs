@@ -7,9 +7,12 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use crate::imports::{Imports, ModulePath};
+use crate::{
+    imports::{Imports, ModulePath},
+    tidy,
+};
 
 /// The largest number of children of a folder that may import each other in a circle.
 const LIMIT: usize = 3;
@@ -20,13 +23,7 @@ type Children = BTreeMap<String, BTreeSet<String>>;
 /// The cycles of all crates that are larger than [`LIMIT`].
 pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
-    let mut folders = Vec::new();
-    for entry in std::fs::read_dir(root.join("crates")).context("cannot list crates/")? {
-        folders.push(entry?.path());
-    }
-    folders.push(root.join("xtask"));
-    folders.sort();
-    for folder in folders {
+    for folder in tidy::packages(root)? {
         let shown = folder.strip_prefix(root).unwrap_or(&folder).display().to_string();
         for (parent, cycle) in cycles(&Imports::of_crate(&folder.join("src"))?) {
             if cycle.len() > LIMIT {

@@ -10,7 +10,10 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use crate::rust_source::{Kind, pieces};
+use crate::{
+    rust_source::{Kind, pieces},
+    tidy,
+};
 
 /// Dependencies that no code names: package, dependency, reason.
 #[rustfmt::skip]
@@ -18,6 +21,7 @@ const UNNAMED: &[(&str, &str, &str)] = &[
     ("svc-http", "svc-brand", "the demo of svc-routing, which a test includes, uses it"),
     ("svc-tests", "svc-text", "the example extension, which a test includes, uses it"),
     ("svc-packages", "flate2", "selects the decoder of zip"),
+    ("xtask", "flate2", "selects the encoder of zip"),
     ("svc-media", "reqwest", "selects the TLS features of object_store's client"),
 ];
 
@@ -29,16 +33,13 @@ const DOCUMENT: &str = "docs/dependencies.md";
 
 /// Faults of all packages of the workspace.
 pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
-    let mut folders = vec![root.join("xtask"), root.join("tests")];
-    for entry in std::fs::read_dir(root.join("crates")).context("cannot list crates/")? {
-        folders.push(entry?.path());
-    }
-    folders.sort();
+    let mut folders = tidy::packages(root)?;
+    folders.push(root.join("tests"));
     let mut found = Vec::new();
     let mut declared = BTreeSet::new();
-    for folder in folders.iter().filter(|f| f.join("Cargo.toml").exists()) {
+    for folder in &folders {
         let manifest = manifest(folder)?;
-        let (library, whole) = (sources(folder, Part::Library)?, sources(folder, Part::Whole)?);
+        let (library, whole) = (sources(folder, &folders, Part::Library)?, sources(folder, &folders, Part::Whole)?);
         found.extend(unused(&manifest, &library, &whole));
         declared.extend(names(&manifest, "dependencies"));
         declared.extend(names(&manifest, "dev-dependencies"));
@@ -50,7 +51,7 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
     for name in
         workspace["workspace"].get("dependencies").and_then(toml::Value::as_table).into_iter().flat_map(|t| t.keys())
     {
-        if !declared.contains(name) && !name.starts_with("svc-") {
+        if !declared.contains(name) && !tidy::is_own(name) {
             found.push(format!("Cargo.toml: no package of the workspace depends on {name}"));
         }
     }
@@ -66,7 +67,7 @@ fn undocumented(workspace: &toml::Table, document: &str) -> Vec<String> {
     let external: BTreeSet<&str> = table
         .into_iter()
         .flatten()
-        .filter(|(name, _)| !name.starts_with("svc-"))
+        .filter(|(name, _)| !tidy::is_own(name))
         .map(|(name, value)| value.get("package").and_then(toml::Value::as_str).unwrap_or(name))
         .collect();
     let missing = external.difference(&listed).map(|name| format!("{DOCUMENT}: {name} is missing"));
@@ -97,7 +98,8 @@ enum Part {
     Whole,
 }
 
-fn sources(folder: &Path, part: Part) -> Result<String> {
+/// The text of a package, without that of the packages below it, which are searched on their own.
+fn sources(folder: &Path, packages: &[PathBuf], part: Part) -> Result<String> {
     const APART: [&str; 3] = ["tests", "benches", "examples"];
     let mut text = String::new();
     let mut waiting = vec![folder.to_owned()];
@@ -106,7 +108,7 @@ fn sources(folder: &Path, part: Part) -> Result<String> {
             let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
             if path.is_dir() {
                 let skipped = part == Part::Library && inner == folder && APART.contains(&name);
-                if !skipped && name != "target" {
+                if !skipped && name != "target" && !packages.contains(&path) {
                     waiting.push(path);
                 }
             } else if name.ends_with(".rs") || part == Part::Whole && name == "README.md" {

@@ -7,10 +7,9 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use sha2::{Digest as _, Sha256};
-
-use crate::{cargo, root, run as run_command, say};
+use xtask_support::{cargo, root, run as run_command, say, target as target_folder};
 
 const PROGRAM: &str = "svc-server";
 
@@ -20,21 +19,25 @@ const FEATURES: &str = "s3";
 /// Files of the repository that are packed next to the binary.
 const FILES: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
-struct Options {
-    /// The host, unless given.
+/// Arguments of the task.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Target triple to build for (default: the host).
+    #[arg(long, value_name = "TRIPLE")]
     target: Option<String>,
+    /// Build without optimization.
+    #[arg(long)]
     debug: bool,
 }
 
 /// Packs `target/dist/svc-server-VERSION-TARGET.tar.gz` (`.zip` for Windows) and writes its SHA-256 next to it.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let options = options(args)?;
+pub(crate) fn run(options: &Options) -> Result<()> {
     let root = root()?;
     let target = match &options.target {
         Some(target) => target.clone(),
         None => host()?,
     };
-    let binary = build(&root, &options, &target)?;
+    let binary = build(options, &target)?;
     let folder = root.join("target/dist");
     let name = format!("{PROGRAM}-{}-{target}", env!("CARGO_PKG_VERSION"));
     let staged = folder.join(&name);
@@ -52,19 +55,6 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     say(&format!("{}\n{}", archive.display(), sum.display()))
 }
 
-fn options(args: &[String]) -> Result<Options> {
-    let mut options = Options { target: None, debug: false };
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--target" => options.target = Some(args.next().context("--target needs a target triple")?.clone()),
-            "--debug" => options.debug = true,
-            other => bail!("unknown argument `{other}`"),
-        }
-    }
-    Ok(options)
-}
-
 /// The target triple that rustc builds for by default.
 fn host() -> Result<String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -75,7 +65,7 @@ fn host() -> Result<String> {
 }
 
 /// Builds the server; returns the path of the binary.
-fn build(root: &Path, options: &Options, target: &str) -> Result<PathBuf> {
+fn build(options: &Options, target: &str) -> Result<PathBuf> {
     let mut command = cargo()?;
     command.args(["build", "--locked", "--package", PROGRAM, "--bin", PROGRAM, "--features", FEATURES]);
     // Without `--target` cargo uses another folder, which other builds share.
@@ -86,8 +76,7 @@ fn build(root: &Path, options: &Options, target: &str) -> Result<PathBuf> {
         command.arg("--release");
     }
     run_command(&mut command)?;
-    let output = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let output = options.target.iter().fold(output, |folder, target| folder.join(target));
+    let output = options.target.iter().fold(target_folder()?, |folder, target| folder.join(target));
     let profile = if options.debug { "debug" } else { "release" };
     let suffix = if target.contains("windows") { ".exe" } else { "" };
     Ok(output.join(profile).join(format!("{PROGRAM}{suffix}")))

@@ -11,14 +11,21 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
-
-use crate::{cargo, root, run as run_command, say};
+use xtask_support::{cargo, root, run as run_command, say};
 
 /// The command that a README names.
 const ADD: &str = "cargo add ";
 
-/// Checks the READMEs of these crates, or of all.
-pub(crate) fn run(names: &[String]) -> Result<()> {
+/// Arguments of the task.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The crates whose READMEs are checked (default: all).
+    #[arg(value_name = "CRATE")]
+    crates: Vec<String>,
+}
+
+/// Checks the READMEs of the crates.
+pub(crate) fn run(Options { crates: names }: &Options) -> Result<()> {
     let mut readmes = Vec::new();
     for entry in std::fs::read_dir(root()?.join("crates")).context("cannot list the crates")? {
         let folder = entry?.path();
@@ -39,7 +46,7 @@ pub(crate) fn run(names: &[String]) -> Result<()> {
 
 /// All checks.
 pub(crate) fn run_all() -> Result<()> {
-    run(&[])
+    run(&Options { crates: Vec::new() })
 }
 
 /// Compiles and runs the example of a README.

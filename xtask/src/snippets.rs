@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use svc_testkit::markdown::blocks;
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 use crate::markdown;
 
@@ -25,7 +25,7 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         let (compiled_by, path) = compiled_by(&name);
         for block in blocks(&text) {
-            let fault = match block.language {
+            let fault = match &*block.language {
                 "" => Some("this code block has no language".to_owned()),
                 "sh" => shell_fault(&block.code)?,
                 "toml" => block.code.parse::<toml::Table>().err().map(|e| e.to_string()),
@@ -40,6 +40,36 @@ pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
         }
     }
     Ok(found)
+}
+
+/// A fenced code block.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Block {
+    /// Line of the opening fence, from 1.
+    line: usize,
+    /// The first word after the opening fence, such as `rust,no_run`.
+    language: String,
+    code: String,
+}
+
+/// The fenced code blocks of a text, in order.
+fn blocks(text: &str) -> Vec<Block> {
+    let mut found: Vec<Block> = Vec::new();
+    let mut is_inside = false;
+    for (event, range) in Parser::new(text).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                let line = text[..range.start].matches('\n').count() + 1;
+                let language = info.split_whitespace().next().unwrap_or_default().to_owned();
+                found.push(Block { line, language, code: String::new() });
+                is_inside = true;
+            }
+            Event::End(TagEnd::CodeBlock) => is_inside = false,
+            Event::Text(code) if is_inside => found.last_mut().into_iter().for_each(|block| block.code.push_str(&code)),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The file that must include a Markdown file with Rust blocks, and the path in its `include_str!`.
@@ -75,6 +105,14 @@ fn shell_fault(code: &str) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_have_a_line_a_language_and_code() {
+        let text = "a\n```rust,no_run file=x\nlet a;\n```\n\n    indented\n\n- b\n  ~~~\n  c\n    d\n  ~~~\n";
+        let block =
+            |line, language: &str, code: &str| Block { line, language: language.to_owned(), code: code.to_owned() };
+        assert_eq!(blocks(text), [block(2, "rust,no_run", "let a;\n"), block(9, "", "c\n  d\n")]);
+    }
 
     #[test]
     fn shell_syntax_is_checked() {

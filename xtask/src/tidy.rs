@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use xtask_support::root;
 
-use crate::{book, cycles, deps, families, markdown, root, snippets};
+use crate::{book, cycles, deps, families, markdown, snippets};
 
 /// The longest source file, in lines.
 const FILE_LIMIT: usize = 800;
 
-/// The crates of the workspace, lowest first, each with those that it may depend on.
+/// The crates of the workspace, lowest first, each with those that it may depend on. Those for tests and tasks are last; `xtask`
+/// depends on no crate of the site, so that a check such as `fmt` does not compile it.
 #[rustfmt::skip]
 const LAYERS: &[(&str, &[&str])] = &[
     ("svc-versions", &[]),
@@ -52,18 +54,26 @@ const LAYERS: &[(&str, &[&str])] = &[
                      "svc-openapi", "svc-model", "svc-auth", "svc-store", "svc-fetch", "svc-packages", "svc-media",
                      "svc-controllers", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages",
                      "svc-wp-config"]),
+    ("svc-testkit", &["svc-text", "svc-php", "svc-schema", "svc-content", "svc-auth", "svc-routing", "svc-discovery", "svc-permalinks",
+                      "svc-model", "svc-blocks", "svc-controllers", "svc-brand", "svc-store"]),
+    ("xtask-support", &[]),
+    ("xtask", &["xtask-support"]),
+    ("xtask-bench", &["xtask-support", "svc-brand"]),
+    ("xtask-conformance", &["xtask-support", "svc-testkit"]),
+    ("xtask-live", &["xtask-support", "svc-brand"]),
+    ("xtask-stress", &["xtask-support", "xtask-bench", "svc-brand", "svc-model", "svc-store", "svc-testkit"]),
 ];
 
-/// External crates that only some crates of the workspace may depend on, with the reason.
+/// External crates that only some crates of the site may depend on, with the reason.
 #[rustfmt::skip]
 const RESERVED: &[(&[&str], &[&str], &str)] = &[
     (&["rusqlite"], &["svc-db"], "databases belong to svc-db"),
     (&["sea-query"], &["svc-db", "svc-store"], "SQL belongs to the store"),
     (&["mysql"], &["svc-db", "svc-bridge"], "databases belong to svc-db, and the bridge reads the news of writes of a WordPress"),
     (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "HTTP servers belong to these crates"),
-    (&["tokio"], &["svc-routing", "svc-db", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "the other crates do no I/O"),
+    (&["tokio"], &["svc-routing", "svc-db", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server", "svc-testkit"], "the other crates do no I/O"),
     (&["image", "object_store"], &["svc-media"], "files and images are handled in one crate"),
-    (&["anyhow"], &["svc-server"], "libraries have typed errors"),
+    (&["anyhow"], &["svc-server", "svc-testkit"], "libraries have typed errors"),
 ];
 
 /// The files and folders at the top of the repository.
@@ -87,30 +97,18 @@ const TOP_LEVEL: [&str; 17] = [
     "xtask",
 ];
 
-/// The crate that only tests and tasks depend on.
-const FOR_TESTS: &str = "svc-testkit";
-
-/// `cargo xtask tidy`.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    match args {
-        [] => check(),
-        _ => bail!("usage: cargo xtask tidy"),
-    }
-}
-
 /// All rules.
 pub(crate) fn check() -> Result<()> {
     let root = root()?;
     let mut faults = Vec::new();
-    for entry in std::fs::read_dir(root.join("crates")).context("cannot list crates/")? {
-        let folder = entry?.path();
+    for folder in packages(&root)? {
         let manifest = folder.join("Cargo.toml");
         let text = std::fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
         let table: toml::Table = text.parse().with_context(|| format!("cannot read {}", manifest.display()))?;
         faults.extend(manifest_faults(&table));
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = package_name(folder.strip_prefix(&root).unwrap_or(&folder));
         if table["package"]["name"].as_str() != Some(&name) {
-            faults.push(format!("{name}: the folder and the crate have different names"));
+            faults.push(format!("{}: this is not named {name}, after its folder", manifest.display()));
         }
     }
     for file in rust_files(&root)? {
@@ -133,6 +131,27 @@ pub(crate) fn check() -> Result<()> {
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("\n")) }
 }
 
+/// The folders of the packages that have a layer: all but the integration tests.
+pub(crate) fn packages(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = vec![root.join("xtask")];
+    for parent in ["crates", "xtask"] {
+        for entry in std::fs::read_dir(root.join(parent)).with_context(|| format!("cannot list {parent}/"))? {
+            let folder = entry?.path();
+            if parent == "crates" || folder.join("Cargo.toml").exists() {
+                found.push(folder);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The name that the package of a folder must have.
+fn package_name(folder: &Path) -> String {
+    let name = folder.strip_prefix("crates").unwrap_or(folder).to_string_lossy();
+    name.replace(std::path::MAIN_SEPARATOR, "-")
+}
+
 /// Names at the top of the repository that do not belong there.
 fn top_level_faults(names: &str) -> Vec<String> {
     let other = names.lines().filter(|name| !TOP_LEVEL.contains(name));
@@ -142,9 +161,6 @@ fn top_level_faults(names: &str) -> Vec<String> {
 /// Dependencies that the layer of a crate does not allow, and those that it allows without need.
 fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
     let name = manifest["package"]["name"].as_str().unwrap_or_default();
-    if name == FOR_TESTS {
-        return Vec::new();
-    }
     let Some((_, allowed)) = LAYERS.iter().find(|(n, _)| *n == name) else {
         return vec![format!(
             "{name}: has no layer; add it to the table in xtask/src/tidy.rs and to docs/architecture.md"
@@ -161,8 +177,11 @@ fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
         }
     }
     for used in &all_used {
-        if used.starts_with("svc-") && !allowed.contains(&used.as_str()) {
+        if is_own(used) && !allowed.contains(&used.as_str()) {
             faults.push(format!("{name}: may not depend on {used}, which is not below it"));
+        }
+        if !name.starts_with("svc-") {
+            continue;
         }
         for (reserved, users, why) in RESERVED {
             if reserved.contains(&used.as_str()) && !users.contains(&name) {
@@ -171,6 +190,11 @@ fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
         }
     }
     faults
+}
+
+/// Whether this is the name of a crate of the workspace.
+pub(crate) fn is_own(name: &str) -> bool {
+    name.starts_with("svc-") || name.starts_with("xtask")
 }
 
 fn file_faults(name: &str, text: &str) -> Vec<String> {
@@ -227,11 +251,25 @@ mod tests {
         );
         check("svc-model", "sea-query = \"1\"", &["svc-model: may not depend on sea-query: SQL belongs to the store"]);
         check("svc-model", "svc-testkit = \"1\"", &["svc-model: may not depend on svc-testkit, which is not below it"]);
+        check("xtask-support", "mysql = \"1\"", &[]);
+        let support = "xtask-support.workspace = true\n";
+        check(
+            "xtask",
+            &format!("{support}svc-brand = \"1\""),
+            &["xtask: may not depend on svc-brand, which is not below it"],
+        );
         check(
             "svc-new",
             "",
             &["svc-new: has no layer; add it to the table in xtask/src/tidy.rs and to docs/architecture.md"],
         );
+    }
+
+    #[test]
+    fn packages_are_named_after_their_folders() {
+        for (folder, name) in [("crates/svc-x", "svc-x"), ("xtask", "xtask"), ("xtask/bench", "xtask-bench")] {
+            assert_eq!(package_name(&folder.split('/').collect::<PathBuf>()), name);
+        }
     }
 
     #[test]

@@ -8,10 +8,10 @@ mod summary;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use xtask_support::{cargo, root, run as run_command, say, target};
 
 use self::summary::{Chapter, Summary};
-use crate::{cargo, root, run as run_command, say};
 
 /// The style sheet of all pages.
 const STYLE: &str = include_str!("book.css");
@@ -19,15 +19,19 @@ const STYLE: &str = include_str!("book.css");
 /// The folders of `docs/` whose files are copied.
 const COPIED: &[&str] = &["screenshots"];
 
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    match args {
-        [] => {}
-        [flag] if flag == "--update" => {
-            let mut tests = cargo()?;
-            tests.args(["test", "--package", "svc-tests", "--test", "it", "reference::"]).env("UPDATE_EXPECT", "1");
-            run_command(&mut tests)?;
-        }
-        _ => bail!("usage: cargo xtask docs [--update]"),
+/// Arguments of the task.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Generate the reference pages first.
+    #[arg(long)]
+    update: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if options.update {
+        let mut tests = cargo()?;
+        tests.args(["test", "--package", "svc-tests", "--test", "it", "reference::"]).env("UPDATE_EXPECT", "1");
+        run_command(&mut tests)?;
     }
     check()
 }
@@ -35,7 +39,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// Renders the book.
 pub(crate) fn check() -> Result<()> {
     let root = root()?;
-    let to = crate::server::target()?.join("book");
+    let to = target()?.join("book");
     let n_pages = render(&root.join("docs"), &to)?;
     say(&format!("{n_pages} pages: {}", to.join("index.html").display()))
 }

@@ -1,0 +1,79 @@
+//! Compares the servers with WordPress, step by step.
+
+use anyhow::Result;
+use serde_json::{Map, Value};
+
+use super::{
+    explained::Explained,
+    side::{Observed, Side},
+};
+use crate::{compare::Comparison, order, scenario::Step};
+
+/// Characters of the rows that a message shows, for each server.
+const SHOWN: usize = 1500;
+
+/// A difference between a server and WordPress.
+pub(super) struct Difference {
+    pub(super) engine: &'static str,
+    /// Name of the step.
+    pub(super) step: String,
+    /// The step as JSON.
+    pub(super) request: String,
+    pub(super) text: String,
+    /// Why the difference is known.
+    pub(super) reason: Option<String>,
+}
+
+/// The servers under test while they run a trace.
+pub(super) struct Judge<'a> {
+    sides: Vec<(&'static str, Side)>,
+    comparisons: Vec<Comparison>,
+    explained: &'a Explained,
+    differences: Vec<Difference>,
+}
+
+impl<'a> Judge<'a> {
+    /// For servers that have just been restored.
+    pub(super) fn new(sides: Vec<(&'static str, Side)>, explained: &'a Explained) -> Self {
+        let comparisons = sides.iter().map(|(_, side)| Comparison::new(side.brand(), side.normalizer())).collect();
+        Judge { sides, comparisons, explained, differences: Vec::new() }
+    }
+
+    /// Sends a step to the servers and compares what they do with what WordPress did. Returns whether the trace can go on.
+    pub(super) fn check(&mut self, source: &Value, step: &Step, expected: &Observed) -> Result<bool> {
+        let mut goes_on = true;
+        let request = source.to_string();
+        for ((engine, side), comparison) in self.sides.iter_mut().zip(&mut self.comparisons) {
+            let received = side.send(step)?;
+            let response = comparison
+                .difference(step, &expected.response, &received.response)
+                .or_else(|| order::of_values(&expected.response.body, &received.response.body, ""));
+            let rows = comparison.rows(&expected.rows, &received.rows);
+            goes_on &= rows.is_none();
+            let after = if expected.response.status >= 400 { "rows after an error" } else { "rows" };
+            let rows = rows.map(|text| format!("{after} {text}\n{}", both(&expected.rows, &received.rows)));
+            for text in [response, rows].into_iter().flatten() {
+                let reason = self.explained.reason(&request, &text).map(str::to_owned);
+                let request = request.clone();
+                self.differences.push(Difference { engine, step: step.name.clone(), request, text, reason });
+            }
+        }
+        Ok(goes_on)
+    }
+
+    /// All differences.
+    pub(super) fn finish(self) -> Vec<Difference> {
+        self.differences
+    }
+}
+
+/// The changes of the tables that differ.
+fn both(expected: &Value, received: &Value) -> String {
+    let only = |value: &Value, other: &Value| {
+        let tables = value.as_object().into_iter().flatten().filter(|(name, rows)| other.get(name) != Some(rows));
+        let text =
+            Value::from(tables.map(|(name, rows)| (name.clone(), rows.clone())).collect::<Map<_, _>>()).to_string();
+        text.chars().take(SHOWN).collect::<String>()
+    };
+    format!("    expected {}\n    got      {}", only(expected, received), only(received, expected))
+}

@@ -1,0 +1,178 @@
+//! The plugins and themes, how they are fetched and activated.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use xtask_support::{
+    gateway::{Gateway, get, is_forwarded},
+    server::send,
+};
+
+/// A plugin with a public repository, or a theme.
+pub(super) struct Plugin {
+    /// Owner and name of the repository.
+    repository: &'static str,
+    /// Folder of the plugin in the repository; empty for the whole.
+    within: &'static str,
+    /// Folder among the site's plugins or themes.
+    pub(super) folder: &'static str,
+    /// Main file of a plugin, below the folder of plugins. Empty for a theme.
+    file: &'static str,
+}
+
+const fn plugin(repository: &'static str, folder: &'static str, file: &'static str) -> Plugin {
+    Plugin { repository, within: "", folder, file }
+}
+
+const fn theme(repository: &'static str, folder: &'static str) -> Plugin {
+    Plugin { repository, within: "", folder, file: "" }
+}
+
+/// Plugins that add types, fields, meta, routes or credentials, or that filter responses, and themes.
+pub(super) const PLUGINS: &[Plugin] = &[
+    plugin("CMB2/CMB2", "cmb2", "cmb2/init.php"),
+    plugin("Automattic/Co-Authors-Plus", "co-authors-plus", "co-authors-plus/co-authors-plus.php"),
+    plugin("Tmeister/wp-api-jwt-auth", "jwt-authentication", "jwt-authentication/jwt-auth.php"),
+    plugin("pantheon-systems/wp-redis", "wp-redis", "wp-redis/wp-redis.php"),
+    plugin("rocklobster-in/contact-form-7", "contact-form-7", "contact-form-7/wp-contact-form-7.php"),
+    Plugin {
+        repository: "wp-graphql/wp-graphql",
+        within: "plugins/wp-graphql",
+        folder: "wp-graphql",
+        file: "wp-graphql/wp-graphql.php",
+    },
+    plugin("AdvancedCustomFields/acf", "acf", "acf/acf.php"),
+    plugin("WebDevStudios/custom-post-type-ui", "custom-post-type-ui", "custom-post-type-ui/custom-post-type-ui.php"),
+    plugin("WP-API/rest-filter", "rest-filter", "rest-filter/plugin.php"),
+    plugin("wpmetabox/meta-box", "meta-box", "meta-box/meta-box.php"),
+    plugin("Automattic/Edit-Flow", "edit-flow", "edit-flow/edit_flow.php"),
+    plugin("sybrew/the-seo-framework", "autodescription", "autodescription/autodescription.php"),
+    plugin("polylang/polylang", "polylang", "polylang/polylang.php"),
+    plugin(
+        "easydigitaldownloads/easy-digital-downloads",
+        "easy-digital-downloads",
+        "easy-digital-downloads/easy-digital-downloads.php",
+    ),
+    plugin("10up/simple-local-avatars", "simple-local-avatars", "simple-local-avatars/simple-local-avatars.php"),
+    plugin("pods-framework/pods", "pods", "pods/init.php"),
+    plugin("johnbillion/query-monitor", "query-monitor", "query-monitor/query-monitor.php"),
+    Plugin { repository: "bbpress/bbPress", within: "src", folder: "bbpress", file: "bbpress/bbpress.php" },
+    Plugin {
+        repository: "buddypress/buddypress",
+        within: "src",
+        folder: "buddypress",
+        file: "buddypress/bp-loader.php",
+    },
+    plugin("themeum/qubely", "qubely", "qubely/qubely.php"),
+    plugin("roots/soil", "soil", "soil/soil.php"),
+    plugin("humanmade/authorship", "authorship", "authorship/plugin.php"),
+    theme("WordPress/twentytwentyfour", "twentytwentyfour"),
+];
+
+/// Switches to the theme whose name is in a file next to it, once.
+const SWITCH: &str = "<?php
+add_action( 'init', static function () {
+\t$file = __DIR__ . '/svc-theme.txt';
+\t$theme = is_file( $file ) ? trim( file_get_contents( $file ) ) : '';
+\tif ( $theme !== '' && get_stylesheet() !== $theme ) {
+\t\tswitch_theme( $theme );
+\t}
+} );
+";
+
+impl Plugin {
+    fn is_theme(&self) -> bool {
+        self.file.is_empty()
+    }
+
+    /// The folder of the plugin on the site whose folder of contents this is.
+    fn target(&self, content: &Path) -> PathBuf {
+        content.join(if self.is_theme() { "themes" } else { "plugins" }).join(self.folder)
+    }
+
+    /// Fetches the plugin and copies it to the site.
+    ///
+    /// # Errors
+    /// If it cannot be fetched, or needs a build.
+    pub(super) fn install(&self, from: &str, work: &Path, content: &Path) -> Result<()> {
+        let target = self.target(content);
+        ensure!(!target.exists(), "{} exists", target.display());
+        let source = match from.contains("://") {
+            true => format!("{from}/{}", self.repository),
+            false => format!("{from}/{}/repo", self.repository.replace('/', "+")),
+        };
+        let clone = work.join(self.folder);
+        let mut git = Command::new("git");
+        git.args(["clone", "--quiet", "--depth", "1", &source]).arg(&clone);
+        let status =
+            git.env("GIT_TERMINAL_PROMPT", "0").stderr(Stdio::null()).status().context("git is not installed")?;
+        ensure!(status.success(), "{source} cannot be cloned");
+        let root = clone.join(self.within);
+        let file = Path::new(self.file).file_name().unwrap_or("style.css".as_ref());
+        ensure!(root.join(file).is_file(), "the repository has no {}", file.display());
+        std::fs::remove_dir_all(clone.join(".git")).context("cannot remove .git")?;
+        xtask_support::run(Command::new("cp").arg("-r").arg(&root).arg(&target))
+    }
+
+    /// Removes the plugin's files. WordPress ignores active plugins without files.
+    pub(super) fn remove(&self, content: &Path) {
+        drop(std::fs::remove_dir_all(self.target(content)));
+    }
+
+    /// Activates or deactivates the plugin. `theme` is the site's own theme.
+    ///
+    /// # Errors
+    /// If WordPress refuses, or does not respond any more.
+    pub(super) fn activate(&self, gateway: &Gateway, content: &Path, theme: &str, wanted: bool) -> Result<()> {
+        if self.is_theme() {
+            switch_theme(gateway, content, if wanted { self.folder } else { theme })?;
+        } else {
+            self.activate_plugin(gateway, wanted)?;
+        }
+        // A plugin that breaks the site is not a difference.
+        let index = get(&gateway.site, "/wp-json/?_fields=name", "")?;
+        ensure!(index.status == 200, "WordPress fails with it: {:.160}", index.body);
+        Ok(())
+    }
+
+    /// Activates or deactivates a plugin through the gateway; the request must reach WordPress.
+    fn activate_plugin(&self, gateway: &Gateway, wanted: bool) -> Result<()> {
+        let path = format!("/wp-json/wp/v2/plugins/{}", self.file.trim_end_matches(".php"));
+        let status = if wanted { "active" } else { "inactive" };
+        let body = json!({ "status": status });
+        let response = send(gateway.address(), "PUT", &path, &gateway.credentials, Some(&body))?;
+        ensure!(is_forwarded(&response), "the gateway did not forward the request");
+        ensure!(response.status == 200, "{}: {:.160}", response.status, response.body);
+        ensure!(response.json()?["status"] == status, "the status is not {status}: {:.160}", response.body);
+        Ok(())
+    }
+}
+
+/// The folder of the site's theme.
+///
+/// # Errors
+/// If the site does not respond.
+pub(super) fn active_theme(gateway: &Gateway) -> Result<String> {
+    let themes = get(&gateway.site, "/wp-json/wp/v2/themes?status=active", &gateway.credentials)?.json()?;
+    Ok(themes[0]["stylesheet"].as_str().context("no theme is active")?.to_owned())
+}
+
+/// Switches the theme as an administrator does in `wp-admin`: the REST API cannot.
+fn switch_theme(gateway: &Gateway, content: &Path, theme: &str) -> Result<()> {
+    let files = [("svc-theme.txt", theme), ("svc-theme.php", SWITCH)].map(|(name, text)| {
+        let file = content.join("mu-plugins").join(name);
+        std::fs::write(&file, text).map(|()| file)
+    });
+    let switched = get(&gateway.site, "/wp-json/?_fields=name", "");
+    for file in files {
+        std::fs::remove_file(file.context("cannot write a plugin")?).context("cannot remove a plugin")?;
+    }
+    switched?;
+    let active = active_theme(gateway)?;
+    ensure!(active == theme, "the theme is still {active}");
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! What a scenario gets, and what it returns.
+
+use std::time::Duration;
+
+/// How hard the scenarios try.
+pub(crate) struct Effort {
+    /// Use larger numbers than CI.
+    pub(crate) long: bool,
+}
+
+/// Measurements of one case of a scenario.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// The case, such as `races sqlite: same title`.
+    pub(crate) case: String,
+    /// Requests or connections of the attack or load.
+    pub(crate) attempts: u64,
+    /// Lost acknowledged writes or invalid results. Only zero passes.
+    pub(crate) lost: u64,
+    /// The slowest response to a legitimate client during the attack.
+    pub(crate) slowest: Option<Duration>,
+    /// The server's peak resident memory in bytes, if measured.
+    pub(crate) peak_memory: Option<u64>,
+    /// Other reasons for failure.
+    pub(crate) violations: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn passed(&self) -> bool {
+        self.lost == 0 && self.violations.is_empty()
+    }
+
+    pub(crate) fn line(&self) -> String {
+        let mut line = format!("{:44} {:7} attempts {:5} lost", self.case, self.attempts, self.lost);
+        if let Some(slowest) = self.slowest {
+            line += &format!("  slowest {:5} ms", slowest.as_millis());
+        }
+        if let Some(bytes) = self.peak_memory {
+            line += &format!("  peak {:5} MiB", bytes >> 20);
+        }
+        line
+    }
+}

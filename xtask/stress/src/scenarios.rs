@@ -1,0 +1,83 @@
+//! `cargo xtask stress [--long] [NAME…]`: attacks and parallel load against the real server, with figures.
+//!
+//! Each scenario is one file: it starts servers of its own on free ports, applies its load for a bounded time, and
+//! returns a [`Report`] per case. A report with a violation fails the task. The short run belongs to `test-all`; `--long`
+//! repeats the same scenarios with larger numbers.
+
+use anyhow::{Result, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use xtask_support::say;
+
+use crate::{
+    body, connections, gateway, memory, pages, races,
+    report::{Effort, Report},
+};
+
+/// A scenario: its name, what it attacks, and the function that runs it.
+struct Scenario {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Effort) -> Result<Vec<Report>>,
+}
+
+/// All scenarios, in the order in which they run.
+const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "body", about: "request bodies that are large or hold many values", run: body::run },
+    Scenario {
+        name: "connections",
+        about: "connections that send nothing, send or read too slowly, or stay idle",
+        run: connections::run,
+    },
+    Scenario {
+        name: "gateway",
+        about: "a gateway in front of a WordPress: the gateway, PHP and both are killed under load",
+        run: gateway::run,
+    },
+    Scenario { name: "memory", about: "a burst of clients with all kinds of requests", run: memory::run },
+    Scenario {
+        name: "pages",
+        about: "parallel readers of pages, feeds and the API, with one connection and with the default pool",
+        run: pages::run,
+    },
+    Scenario {
+        name: "races",
+        about: "writes of eight clients at once that touch the same data, on each kind of database",
+        run: races::run,
+    },
+];
+
+/// Arguments of the task.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Use larger numbers than CI.
+    #[arg(long)]
+    long: bool,
+    /// The scenarios to run (default: all).
+    #[arg(value_name = "NAME", value_parser = names())]
+    names: Vec<String>,
+}
+
+/// The names of all scenarios, with descriptions.
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(SCENARIOS.iter().map(|s| PossibleValue::new(s.name).help(s.about)))
+}
+
+/// Runs the scenarios of these names, or all.
+pub(crate) fn run(Options { long, names }: &Options) -> Result<()> {
+    let effort = Effort { long: *long };
+    let mut n_failed = 0;
+    for scenario in SCENARIOS.iter().filter(|s| names.is_empty() || names.iter().any(|name| name == s.name)) {
+        say(&format!("== stress {}: {}", scenario.name, scenario.about))?;
+        for report in (scenario.run)(&effort)? {
+            say(&report.line())?;
+            for violation in &report.violations {
+                say(&format!("    {violation}"))?;
+            }
+            n_failed += usize::from(!report.passed());
+        }
+    }
+    if n_failed > 0 {
+        bail!("{n_failed} cases failed");
+    }
+    Ok(())
+}

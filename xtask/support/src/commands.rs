@@ -1,0 +1,54 @@
+//! The workspace's folders, and commands that run in them.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail};
+
+/// The root folder of the workspace.
+///
+/// # Errors
+/// If this package is not where the workspace has it.
+pub fn root() -> Result<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(own.ancestors().nth(2).context("xtask/support has no parent folder")?.to_owned())
+}
+
+/// The folder of built programs.
+///
+/// # Errors
+/// Like [`root`].
+pub fn target() -> Result<PathBuf> {
+    Ok(std::env::var_os("CARGO_TARGET_DIR").map_or(root()?.join("target"), PathBuf::from))
+}
+
+/// Writes a line to standard output.
+///
+/// # Errors
+/// If standard output is closed.
+pub fn say(line: &str) -> Result<()> {
+    use std::io::Write;
+    writeln!(std::io::stdout().lock(), "{line}").context("cannot write to standard output")
+}
+
+/// Runs a command. Its output goes to the terminal.
+///
+/// # Errors
+/// If it cannot be started, or fails.
+pub fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
+    if status.success() { Ok(()) } else { bail!("{command:?}: {status}") }
+}
+
+/// A command that runs the same cargo in the root folder of the workspace.
+///
+/// # Errors
+/// Like [`root`].
+pub fn cargo() -> Result<Command> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.current_dir(root()?);
+    Ok(command)
+}

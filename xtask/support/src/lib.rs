@@ -1,0 +1,8 @@
+//! What the tasks of `cargo xtask` share. It depends on no crate of the site, so that checks such as `fmt` are built quickly.
+
+mod commands;
+pub mod gateway;
+pub mod server;
+pub mod tasks;
+
+pub use commands::{cargo, root, run, say, target};
