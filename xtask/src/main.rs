@@ -83,4 +83,13 @@ mod tests {
         let listed: Vec<&str> = listed.iter().map(|task| task.name).collect();
         assert_eq!(listed.split_first(), Some((&"test-all", &*checks::names())));
     }
+
+    #[test]
+    fn tasks_of_other_packages_have_a_folder() {
+        let root = xtask_support::root().unwrap();
+        for task in GROUPS.iter().flat_map(|(_, tasks)| *tasks) {
+            let manifest = root.join(task.package.replace('-', "/")).join("Cargo.toml");
+            assert!(manifest.exists(), "{}: {}", task.name, manifest.display());
+        }
+    }
 }

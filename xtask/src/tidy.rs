@@ -54,14 +54,17 @@ const LAYERS: &[(&str, &[&str])] = &[
                      "svc-openapi", "svc-model", "svc-auth", "svc-store", "svc-fetch", "svc-packages", "svc-media",
                      "svc-controllers", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages",
                      "svc-wp-config"]),
-    ("svc-testkit", &["svc-text", "svc-php", "svc-schema", "svc-content", "svc-auth", "svc-routing", "svc-discovery", "svc-permalinks",
-                      "svc-model", "svc-blocks", "svc-controllers", "svc-brand", "svc-store"]),
+    ("svc-test-databases", &[]),
+    ("svc-testkit", &["svc-test-databases", "svc-text", "svc-php", "svc-schema", "svc-content", "svc-auth", "svc-routing",
+                      "svc-discovery", "svc-permalinks", "svc-model", "svc-blocks", "svc-controllers", "svc-brand", "svc-store"]),
     ("xtask-support", &[]),
     ("xtask", &["xtask-support"]),
     ("xtask-bench", &["xtask-support", "svc-brand"]),
-    ("xtask-conformance", &["xtask-support", "svc-testkit"]),
+    ("xtask-conformance", &["xtask-support", "svc-test-databases"]),
+    ("xtask-crash", &["xtask-support", "svc-brand", "svc-model", "svc-store", "svc-test-databases"]),
     ("xtask-live", &["xtask-support", "svc-brand"]),
-    ("xtask-stress", &["xtask-support", "xtask-bench", "svc-brand", "svc-model", "svc-store", "svc-testkit"]),
+    ("xtask-stress", &["xtask-support", "xtask-bench", "svc-brand", "svc-test-databases"]),
+    ("xtask-vectors", &["xtask-support", "svc-testkit"]),
 ];
 
 /// External crates that only some crates of the site may depend on, with the reason.
@@ -73,7 +76,7 @@ const RESERVED: &[(&[&str], &[&str], &str)] = &[
     (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server"], "HTTP servers belong to these crates"),
     (&["tokio"], &["svc-routing", "svc-db", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-server", "svc-testkit"], "the other crates do no I/O"),
     (&["image", "object_store"], &["svc-media"], "files and images are handled in one crate"),
-    (&["anyhow"], &["svc-server", "svc-testkit"], "libraries have typed errors"),
+    (&["anyhow"], &["svc-server", "svc-testkit", "svc-test-databases"], "libraries have typed errors"),
 ];
 
 /// The files and folders at the top of the repository.

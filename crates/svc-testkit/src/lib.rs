@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod fixture;
-pub mod galera;
-pub mod mariadb;
 pub mod markdown;
 pub mod statements;
 pub mod vectors;
+
+pub use svc_test_databases::{galera, mariadb};

@@ -5,7 +5,7 @@
 //! and after it, the server is stopped, the imported copy restored and the server started again.
 
 use anyhow::{Context, Result, bail};
-use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
+use svc_test_databases::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use xtask_support::{say, server};
 
 use crate::{

@@ -27,7 +27,6 @@ mod scenario;
 mod site;
 mod traces;
 mod variables;
-mod vectors;
 
 use std::process::ExitCode;
 
@@ -40,7 +39,6 @@ fn main() -> ExitCode {
     xtask_support::tasks::main(|call| match call.name() {
         "conformance" => check::run(&call.options()),
         "traces" => traces::run(&call.options()),
-        "vectors" => vectors::run(&call.options()),
         "openapi" => openapi::run(&call.options()),
         name => bail!("{name} is a task of another package"),
     })

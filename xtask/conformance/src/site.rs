@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use svc_testkit::mariadb::MariaDb;
+use svc_test_databases::mariadb::MariaDb;
 use xtask_support::{root, server::Server};
 
 use crate::folders::own_folder;

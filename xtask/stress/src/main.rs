@@ -1,9 +1,8 @@
-//! Tasks that attack, overload and kill the server. `cargo xtask` runs them.
+//! The task that attacks and overloads the server. `cargo xtask` runs it.
 
 mod body;
 mod client;
 mod connections;
-mod crash;
 mod gateway;
 mod memory;
 mod pages;
@@ -13,12 +12,6 @@ mod scenarios;
 
 use std::process::ExitCode;
 
-use anyhow::bail;
-
 fn main() -> ExitCode {
-    xtask_support::tasks::main(|call| match call.name() {
-        "stress" => scenarios::run(&call.options()),
-        "crash" => crash::run(&call.options()),
-        name => bail!("{name} is a task of another package"),
-    })
+    xtask_support::tasks::main(|call| scenarios::run(&call.options()))
 }

@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::json;
 use svc_brand::Brand;
-use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
+use svc_test_databases::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use xtask_support::{
     say,
     server::{self, Server, send},

@@ -37,7 +37,7 @@ pub const GROUPS: &[(&str, &[Task])] = &[
         task("stress", "xtask-stress", "run attacks and parallel load against the real server"),
     ]),
     ("Compatibility", &[
-        task("vectors", "xtask-conformance", "run recorded functions and print passed and failed per function"),
+        task("vectors", "xtask-vectors", "run recorded functions and print passed and failed per function"),
         task("conformance", "xtask-conformance", "run the recorded HTTP scenarios, or record them from a WordPress"),
         task("openapi", "xtask-conformance", "check the OpenAPI document with other projects' tools, and send generated requests"),
         task("live", "xtask-live", "serve the database of a running WordPress site and compare responses"),
@@ -46,7 +46,7 @@ pub const GROUPS: &[(&str, &[Task])] = &[
         task("live-plugins", "xtask-live", "install public plugins on a WordPress site behind a gateway and compare responses"),
     ]),
     ("Reliability, speed, release", &[
-        task("crash", "xtask-stress", "kill the server and its database during writes and count lost writes"),
+        task("crash", "xtask-crash", "kill the server and its database during writes and count lost writes"),
         task("bench", "xtask-bench", "measure the targets of docs/performance.md, or run benchmarks of crates"),
         task("dist", "xtask", "build the server and pack it with its checksum into target/dist"),
     ]),

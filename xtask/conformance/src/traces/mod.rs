@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
+use svc_test_databases::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use xtask_support::{say, server};
 
 use self::{

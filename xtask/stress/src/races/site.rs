@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use svc_brand::Brand;
-use svc_testkit::{
+use svc_test_databases::{
     galera::Galera,
     mariadb::{DISPOSABLE_OPTIONS, MariaDb},
 };

@@ -1,6 +1,6 @@
 //! `cargo xtask vectors FILE…`: runs recorded function calls and counts passed and failed ones per function.
 
-use std::{collections::BTreeMap, io::Write, path::PathBuf};
+use std::{collections::BTreeMap, io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use svc_testkit::vectors::{Tally, run_file};
@@ -8,9 +8,13 @@ use svc_testkit::vectors::{Tally, run_file};
 /// Reported failures per function, unless `--all` is given.
 const MAX_REPORTED: usize = 3;
 
+fn main() -> ExitCode {
+    xtask_support::tasks::main(|call| run(&call.options()))
+}
+
 /// Arguments of the task.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+struct Options {
     /// Print all failures, not a few of each function.
     #[arg(long)]
     all: bool,
@@ -19,7 +23,7 @@ pub(crate) struct Options {
     files: Vec<PathBuf>,
 }
 
-pub(crate) fn run(Options { all, files }: &Options) -> Result<()> {
+fn run(Options { all, files }: &Options) -> Result<()> {
     let reported = if *all { usize::MAX } else { MAX_REPORTED };
     // A panic counts as a failed vector and is reported with it. The default message would clutter the table.
     std::panic::set_hook(Box::new(|_| {}));

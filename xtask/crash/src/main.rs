@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, ExitCode},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -21,7 +21,7 @@ use serde_json::json;
 use svc_brand::Brand;
 use svc_model::Post;
 use svc_store::{DatabaseUrl, Store, StoreConfig, posts, terms};
-use svc_testkit::mariadb::MariaDb;
+use svc_test_databases::mariadb::MariaDb;
 use xtask_support::{
     say,
     server::{self, Server, send},
@@ -39,9 +39,13 @@ const TAG: i64 = 4;
 /// The longest time to resume after the database is back.
 const RECOVERY: Duration = Duration::from_secs(30);
 
+fn main() -> ExitCode {
+    xtask_support::tasks::main(|call| run(&call.options()))
+}
+
 /// Arguments of the task.
 #[derive(clap::Args)]
-pub(crate) struct Options {
+struct Options {
     /// How often the server is killed.
     #[arg(long, value_name = "N", default_value_t = 100)]
     kills: usize,
@@ -50,7 +54,7 @@ pub(crate) struct Options {
     database_kills: usize,
 }
 
-pub(crate) fn run(options: &Options) -> Result<()> {
+fn run(options: &Options) -> Result<()> {
     let program = server::build(None, false)?;
     let sqlite = on_sqlite(&program, options.kills)?;
     let mysql = match MariaDb::start(&["--skip-networking"])? {
