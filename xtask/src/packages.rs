@@ -1,22 +1,20 @@
 //! Runs the tasks of other packages of the workspace.
 
-use std::{
-    ffi::OsString,
-    process::{Command, ExitCode},
-};
+use std::{ffi::OsString, process::ExitCode};
 
 use anyhow::{Context, Result, bail};
 use xtask_support::{
-    run as run_command,
+    cargo_here, run as run_command,
     tasks::{self, Task},
 };
 
 /// Builds the package of a task and runs it. Returns its exit code; it has printed its error.
 pub(crate) fn run(task: &Task, args: &[OsString]) -> Result<ExitCode> {
     // Not in one step: `cargo run` prints either progress and an error for each task that fails, or neither.
-    run_command(cargo("build").args(["--package", task.package]))?;
-    let mut run = cargo("run");
-    run.args(["--quiet", "--package", task.package, "--", task.name]).args(args);
+    run_command(cargo_here().args(["build", "--package", task.package]))?;
+    // In the folder of the caller: arguments may be relative paths.
+    let mut run = cargo_here();
+    run.args(["run", "--quiet", "--package", task.package, "--", task.name]).args(args);
     let status = run.status().with_context(|| format!("cannot run {run:?}"))?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
@@ -25,11 +23,4 @@ pub(crate) fn run(task: &Task, args: &[OsString]) -> Result<ExitCode> {
 pub(crate) fn check(name: &str) -> Result<()> {
     let task = tasks::find(name).with_context(|| format!("there is no task `{name}`"))?;
     if run(task, &[])? == ExitCode::SUCCESS { Ok(()) } else { bail!("see above") }
-}
-
-/// The same cargo, in the folder of the caller: arguments may be relative paths.
-fn cargo(subcommand: &str) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.arg(subcommand);
-    command
 }

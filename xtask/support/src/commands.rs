@@ -47,8 +47,22 @@ pub fn run(command: &mut Command) -> Result<()> {
 /// # Errors
 /// Like [`root`].
 pub fn cargo() -> Result<Command> {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(program);
+    let mut command = cargo_here();
     command.current_dir(root()?);
     Ok(command)
+}
+
+/// A command that runs the same cargo in the current folder.
+///
+/// `cargo run` sets variables that describe the package of this program. Build scripts that depend on them, such as ring's, would run
+/// again for each task and after each direct call of cargo, and with them everything that depends on them.
+pub fn cargo_here() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let shown = name.to_string_lossy();
+        if shown.starts_with("CARGO_PKG_") || shown.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
 }

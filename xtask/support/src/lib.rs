@@ -5,4 +5,4 @@ pub mod gateway;
 pub mod server;
 pub mod tasks;
 
-pub use commands::{cargo, root, run, say, target};
+pub use commands::{cargo, cargo_here, root, run, say, target};
