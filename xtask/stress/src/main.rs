@@ -8,6 +8,7 @@ mod memory;
 mod pages;
 mod races;
 mod report;
+mod rights;
 mod scenarios;
 
 use std::process::ExitCode;

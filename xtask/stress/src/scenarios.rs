@@ -11,6 +11,7 @@ use xtask_support::say;
 use crate::{
     body, connections, gateway, memory, pages, races,
     report::{Effort, Report},
+    rights,
 };
 
 /// A scenario: its name, what it attacks, and the function that runs it.
@@ -43,6 +44,11 @@ const SCENARIOS: &[Scenario] = &[
         name: "races",
         about: "writes of eight clients at once that touch the same data, on each kind of database",
         run: races::run,
+    },
+    Scenario {
+        name: "rights",
+        about: "random reads by callers of all roles, while posts, their status and passwords and a role change",
+        run: rights::run,
     },
 ];
 
