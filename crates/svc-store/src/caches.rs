@@ -8,7 +8,7 @@ use svc_model::UserId;
 
 use crate::counters;
 use crate::plain_totals::{self, PlainTotals};
-use crate::posts::changes::PostChanges;
+use crate::post_changes::PostChanges;
 use crate::rows;
 use crate::search_state::SearchState;
 use crate::stored_text::StoredText;

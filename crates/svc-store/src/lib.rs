@@ -28,6 +28,7 @@ pub mod comments;
 pub mod import;
 pub mod meta;
 pub mod options;
+pub mod post_changes;
 pub mod posts;
 pub mod rows;
 pub mod schema;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_model::UserId;
 
-use crate::posts::changes::{PostChange, PostClass};
+use crate::post_changes::{PostChange, PostClass};
 
 /// Maximum number of lists.
 const MAX_LISTS: usize = 1_000;

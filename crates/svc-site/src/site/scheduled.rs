@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use svc_store::{ChangeRecord, Subscriber, posts::changes::PostChanges};
+use svc_store::{
+    ChangeRecord, Subscriber,
+    post_changes::{PostChange, PostChanges},
+};
 use tokio::sync::Notify;
 
 /// Notified when this process schedules a post or changes a scheduled one.
@@ -18,9 +21,7 @@ impl Scheduled {
 
 impl Subscriber for Scheduled {
     fn committed(&self, changes: &ChangeRecord) {
-        let is_scheduled = |change: &svc_store::posts::changes::PostChange| {
-            change.after.as_ref().is_some_and(|post| post.status == "future")
-        };
+        let is_scheduled = |change: &PostChange| change.after.as_ref().is_some_and(|post| post.status == "future");
         if PostChanges::of(changes).iter().any(is_scheduled) {
             self.0.notify_one();
         }

@@ -4,8 +4,8 @@ use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId, UserId};
 use svc_versions::{Context, Key};
 
-use super::changes::PostClass;
 use super::post_query::{PostOrderBy, PostQuery};
+use crate::post_changes::PostClass;
 use crate::rows::{self, post_lists};
 use crate::term_counts::CountedBy;
 

@@ -3,7 +3,7 @@
 use svc_db::{Db, Result};
 
 mod batch;
-pub mod changes;
+
 mod days;
 mod dependencies;
 mod files;

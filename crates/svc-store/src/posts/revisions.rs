@@ -4,9 +4,9 @@ use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId, UserId};
 
-use super::changes::{PostChanges, PostClass};
 use super::{read, select};
 use crate::meta::{self, MetaKind};
+use crate::post_changes::{PostChanges, PostClass};
 use crate::rows::{self, post_lists};
 
 /// Part of the slug of autosaves.

@@ -5,7 +5,7 @@ use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use svc_db::{Db, Result, Tx};
 use svc_model::PostId;
 
-use super::changes::{PostChanges, PostClass};
+use crate::post_changes::{PostChanges, PostClass};
 use crate::rows::{self, post_lists};
 use crate::stamp;
 use crate::term_counts::{self, CountedBy};

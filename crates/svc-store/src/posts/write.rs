@@ -7,9 +7,9 @@ use svc_db::{Db, Result, StoreError, Tx};
 use svc_model::{Post, PostId};
 
 use super::COLUMNS;
-use super::changes::{PostChanges, PostClass};
 use super::dependencies::Listing;
 use crate::meta::{self, MetaKind};
+use crate::post_changes::{PostChanges, PostClass};
 use crate::rows::{self, post_lists};
 use crate::slugs::FreeSlug;
 use crate::term_counts;

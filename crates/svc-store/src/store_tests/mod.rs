@@ -101,7 +101,7 @@ fn caller_errors_roll_back() {
 fn subscribers_learn_of_committed_transactions_in_order() {
     use svc_model::UserId;
 
-    use crate::posts::changes::PostChanges;
+    use crate::post_changes::PostChanges;
     use crate::{ChangeRecord, Subscriber, posts, rows, users};
 
     /// Ids of changed posts, with the status before and after; `None` if they are not known.
@@ -110,7 +110,7 @@ fn subscribers_learn_of_committed_transactions_in_order() {
 
     impl Subscriber for Seen {
         fn committed(&self, changes: &ChangeRecord) {
-            let status = |class: &Option<posts::changes::PostClass>| {
+            let status = |class: &Option<crate::post_changes::PostClass>| {
                 class.as_ref().map_or("-", |class| &class.status).to_owned()
             };
             let of =

@@ -43,7 +43,7 @@ impl PostChanges {
     }
 
     /// Adds a change to the record of a transaction.
-    pub(super) fn record(tx: &mut Tx, id: PostId, before: Option<PostClass>, after: Option<PostClass>) {
+    pub(crate) fn record(tx: &mut Tx, id: PostId, before: Option<PostClass>, after: Option<PostClass>) {
         tx.facts::<PostChanges>().0.push(PostChange { id, before, after });
     }
 }
