@@ -210,8 +210,18 @@ fn file_faults(name: &str, text: &str) -> Vec<String> {
     if !text.starts_with("//!") && !text.starts_with("#![doc = include_str!") {
         faults.push(format!("{name}: has no module comment (`//!`)"));
     }
+    let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let is_library = name.starts_with("crates/") && name.contains("/src/") && !TEST_FILES.contains(&name);
+    if is_library && ["thread_local!", "task_local!"].iter().any(|state| production.contains(state)) {
+        faults.push(format!(
+            "{name}: has state of a thread or task; pass it as an argument, or in the context of the request"
+        ));
+    }
     faults
 }
+
+/// Files of libraries that are compiled for their tests only.
+const TEST_FILES: &[&str] = &["crates/svc-store/src/fixture.rs"];
 
 /// The Rust files of the workspace.
 pub(crate) fn rust_files(root: &Path) -> Result<Vec<PathBuf>> {
@@ -294,6 +304,11 @@ mod tests {
     fn files_are_short_and_have_a_module_comment() {
         assert!(file_faults("a.rs", "//! Text.\n").is_empty());
         assert_eq!(file_faults("a.rs", "fn f() {}\n").len(), 1);
+        let hidden = "//! A.\nthread_local! { static A: () = (); }\n#[cfg(test)]\nmod tests {}\n";
+        assert_eq!(file_faults("crates/svc-a/src/a.rs", hidden).len(), 1);
+        assert_eq!(file_faults("crates/svc-a/tests/a.rs", hidden), [] as [&str; 0]);
+        let in_tests = "//! A.\n#[cfg(test)]\nmod tests { thread_local! { static A: () = (); } }\n";
+        assert_eq!(file_faults("crates/svc-a/src/a.rs", in_tests), [] as [&str; 0]);
         assert_eq!(file_faults("a.rs", &format!("//! Text.\n{}", "\n".repeat(FILE_LIMIT))).len(), 1);
     }
 
