@@ -10,7 +10,7 @@ use svc_site::{
     object_state::Subject,
     preconditions::{ObjectState, Pending, Preconditions, ReadState},
 };
-use svc_versions::Context;
+use svc_versions::{Context, VersionedCache};
 
 use crate::{respond, rest_site::RestSite};
 
@@ -24,14 +24,21 @@ type FindSubject = Box<dyn Fn(&Request) -> Option<Subject> + Send + Sync>;
 struct ObjectRoute {
     site: Arc<RestSite>,
     subject: FindSubject,
+    /// The states of objects that were read, until they change.
+    states: VersionedCache<Subject, ObjectState>,
 }
+
+/// Memory for the states of a route, in bytes, and that of one.
+const STATES_CAPACITY: u64 = 256 << 10;
+const STATE_SIZE: usize = 256;
 
 /// Makes a route conditional on the object that `subject` finds in its requests.
 pub(crate) fn on(
     site: &Arc<RestSite>,
     subject: impl Fn(&Request) -> Option<Subject> + Send + Sync + 'static,
 ) -> Arc<dyn Conditional> {
-    Arc::new(ObjectRoute { site: Arc::clone(site), subject: Box::new(subject) })
+    let states = VersionedCache::new(STATES_CAPACITY);
+    Arc::new(ObjectRoute { site: Arc::clone(site), subject: Box::new(subject), states })
 }
 
 /// Makes a route conditional on the object whose id is the parameter `id`.
@@ -45,9 +52,24 @@ pub(crate) fn on_post(site: &Arc<RestSite>) -> Arc<dyn Conditional> {
 }
 
 impl ObjectRoute {
-    fn read_state(&self, req: &Request) -> Option<ReadState> {
-        let (site, subject) = (Arc::clone(&self.site), (self.subject)(req)?);
-        Some(Arc::new(move |db| subject.state(&site, db)))
+    /// Reads the state in the transaction that changes the object.
+    fn read_state(&self, subject: Subject) -> ReadState {
+        let site = Arc::clone(&self.site);
+        Arc::new(move |db| subject.state(&site, db))
+    }
+
+    /// The state for a response. A failure to read it fails the response as well.
+    fn current_state(&self, cx: &Context, subject: Subject) -> Option<ObjectState> {
+        let (store, stamp) = (&self.site.store, self.site.store.stamp(cx));
+        if let Some(state) = stamp.and_then(|stamp| self.states.get(cx, store.versions(), &subject, stamp)) {
+            return Some(state);
+        }
+        let (state, dependencies) = cx.capture(|| self.site.read(cx, |db| subject.state(&self.site, db)));
+        let state = state.ok().flatten()?;
+        if let Some(stamp) = stamp {
+            self.states.insert(cx.transport(), subject, state.clone(), STATE_SIZE, dependencies, stamp);
+        }
+        Some(state)
     }
 
     fn validators(&self, cx: &Context, state: ObjectState) -> Validators {
@@ -58,17 +80,16 @@ impl ObjectRoute {
 
 impl Conditional for ObjectRoute {
     fn begin(&self, req: Request) -> (Request, Option<Validators>) {
-        let Some(read) = self.read_state(&req) else { return (req, None) };
+        let Some(subject) = (self.subject)(&req) else { return (req, None) };
         if matches!(*req.method(), Method::GET | Method::HEAD) {
-            let state = self.site.read(req.cx(), |db| read(db)).ok().flatten();
-            let validators = state.map(|state| self.validators(req.cx(), state));
+            let validators = self.current_state(req.cx(), subject).map(|state| self.validators(req.cx(), state));
             return (req, validators);
         }
         let preconditions = preconditions_of(&req, self.site.require_preconditions);
         if preconditions.is_empty() {
             return (req, None);
         }
-        let cx = req.cx().with(Pending::new(preconditions, read));
+        let cx = req.cx().with(Pending::new(preconditions, self.read_state(subject)));
         (req.with_cx(cx), None)
     }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// An object with a state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A post of any type, with meta, terms, and whether it is sticky.
     Post(PostId),

@@ -4,7 +4,7 @@ use svc_content::blocks::ContentRoot;
 use svc_model::{Post, UserId};
 
 /// Templates or template parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Templates of whole pages.
     Template,
