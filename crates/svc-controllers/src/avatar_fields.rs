@@ -7,7 +7,6 @@ use svc_site::{
     Settings, Site,
     avatars::{self, url},
 };
-use svc_versions::Context;
 
 /// The schema of the field `avatar_urls` in these contexts, without its properties.
 pub(crate) fn schema(description: &str, contexts: &[&str]) -> SchemaBuilder {
@@ -17,7 +16,7 @@ pub(crate) fn schema(description: &str, contexts: &[&str]) -> SchemaBuilder {
 
 /// The widths on this site. The default ones if its settings cannot be read, which fails the request anyway.
 pub(crate) fn sizes(site: &Site) -> Vec<u32> {
-    site.settings(&Context::background()).map_or_else(|_| avatars::SIZES.to_vec(), |settings| avatars::sizes(&settings))
+    site.registration_settings().map_or_else(|_| avatars::SIZES.to_vec(), |settings| avatars::sizes(&settings))
 }
 
 /// Adds a property for each size to the field `avatar_urls`. `email` returns an item's e-mail address and the site's

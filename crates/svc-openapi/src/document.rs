@@ -30,10 +30,11 @@ pub struct About {
 
 /// The OpenAPI 3.1 document of a server's routes, or of those of a namespace.
 ///
+/// Item schemas are read with `cx`: that of the request for the document, or [`svc_routing::Context::background`].
 /// Hidden endpoints are left out. Patterns that cannot be written as a path template are listed with a reason in
 /// `x-routes-without-template`.
-pub fn document(server: &Server, about: &About, namespace: Option<&str>) -> Value {
-    let (collections, names) = (collections(server), Names::new(server));
+pub fn document(cx: &svc_routing::Context, server: &Server, about: &About, namespace: Option<&str>) -> Value {
+    let (collections, names) = (collections(cx, server), Names::new(cx, server));
     let brand = &server.site().brand;
     let core = brand.namespace();
     let total_headers = [brand.header("Total"), brand.header("TotalPages")];
@@ -44,7 +45,7 @@ pub fn document(server: &Server, about: &About, namespace: Option<&str>) -> Valu
             && about.transport.is_none_or(|transport| route.exists_over(transport))
             && !route.endpoints().all(BoundEndpoint::is_hidden)
     };
-    let items = items(server.routes().filter(described), &mut components);
+    let items = items(cx, server.routes().filter(described), &mut components);
     for route in server.routes().filter(described) {
         match templates(route.pattern()) {
             Ok(all) => {
@@ -68,13 +69,16 @@ pub fn document(server: &Server, about: &About, namespace: Option<&str>) -> Valu
 }
 
 /// Adds the item schemas of routes, and returns their names by pattern. The route with the shortest path names a schema.
-fn items<'s>(routes: impl Iterator<Item = &'s RouteEntry>, components: &mut Components) -> HashMap<&'s str, String> {
+fn items<'s>(
+    cx: &svc_routing::Context,
+    routes: impl Iterator<Item = &'s RouteEntry>,
+    components: &mut Components,
+) -> HashMap<&'s str, String> {
     let path = |route: &RouteEntry| templates(route.pattern()).ok()?.into_iter().next().map(|template| template.path);
     let mut routes: Vec<(String, &RouteEntry)> = routes.filter_map(|route| Some((path(route)?, route))).collect();
     routes.sort_by_key(|(path, _)| path.split('/').count());
-    let named = routes.iter().filter_map(|(path, route)| {
-        Some((route.pattern(), components.item(&route.schema(&svc_routing::Context::background())?, path)))
-    });
+    let named =
+        routes.iter().filter_map(|(path, route)| Some((route.pattern(), components.item(&route.schema(cx)?, path))));
     named.collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use svc_routing::Server;
+use svc_routing::{Context, Server};
 
 use crate::{paths::templates, shape::without_names};
 
@@ -16,12 +16,10 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn new(server: &Server) -> Self {
+    pub(crate) fn new(cx: &Context, server: &Server) -> Self {
         let mut out = Names::default();
         for route in server.routes() {
-            let title = route
-                .schema(&svc_routing::Context::background())
-                .and_then(|schema| Some(schema.get("title")?.as_str()?.to_owned()));
+            let title = route.schema(cx).and_then(|schema| Some(schema.get("title")?.as_str()?.to_owned()));
             let Some(title) = title else { continue };
             for template in templates(route.pattern()).unwrap_or_default() {
                 out.add(&template.path, &title);

@@ -2,16 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use svc_routing::Server;
+use svc_routing::{Context, Server};
 
 use crate::paths::templates;
 
 /// The patterns of the routes that list the items of another route: that route's path has one more parameter, and it
 /// has an item schema of the same title.
-pub(crate) fn collections(server: &Server) -> HashSet<String> {
-    let titled = |route: &svc_routing::RouteEntry| {
-        route.schema(&svc_routing::Context::background())?.get("title")?.as_str().map(str::to_owned)
-    };
+pub(crate) fn collections(cx: &Context, server: &Server) -> HashSet<String> {
+    let titled = |route: &svc_routing::RouteEntry| route.schema(cx)?.get("title")?.as_str().map(str::to_owned);
     let mut parents: HashMap<String, String> = HashMap::new();
     for route in server.routes() {
         let Some(title) = titled(route) else { continue };

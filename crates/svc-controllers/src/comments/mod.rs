@@ -29,7 +29,6 @@ use svc_site::{
     comments::{notes::has_notes, status},
 };
 use svc_store::{Db, StoreError, comments};
-use svc_versions::Context;
 
 use self::{
     fields::{CommentFields, OBJECT},
@@ -103,7 +102,7 @@ const ARGUMENTS: [&str; 13] = [
 impl Controller for Comments {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
-        let fields = self.site.settings(&Context::background()).map_or(&self.without_avatars, |settings| self.fields(&settings));
+        let fields = self.site.registration_settings().map_or(&self.without_avatars, |settings| self.fields(&settings));
         let schema = Schema::compile(fields.item_schema());
         let args = |kind| self.with_avatars.args(kind).ordered(&ARGUMENTS);
         let id = integer().describe("The comment's ID.");

@@ -9,7 +9,6 @@ use svc_schema::{
     build::{array, boolean, integer, object, string, types},
 };
 use svc_site::media::sizes;
-use svc_versions::Context;
 
 use crate::{
     RestSite,
@@ -72,7 +71,7 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     f.add("image_save_progressive", boolean().describe("Whether generated sizes are saved as progressive images.").context(EDIT).readonly())
         .when(PostItem::is_image).get(|_| false);
     let quality = || integer().range(QUALITY);
-    let names = site.settings(&Context::background()).map(|settings| sizes::all(site, &settings)).unwrap_or_default();
+    let names = site.registration_settings().map(|settings| sizes::all(site, &settings)).unwrap_or_default();
     let size_qualities = names.into_iter().map(|size| (size.name, quality()));
     let qualities = object([("default", quality()), ("sizes", object(size_qualities))]);
     f.add("image_quality", qualities.describe("Quality of the generated sizes, in percent.").context(EDIT).readonly().last(&["properties"])).exact_field()

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
-use svc_routing::Server;
+use svc_routing::{Context, Server};
 
 use super::output::{columns, say};
 use crate::{
@@ -45,7 +45,7 @@ pub(super) fn openapi(builder: &SiteBuilder, config: &Config, args: &ArgMatches)
     {
         bail!("there is no namespace `{name}`; the namespaces are {}", server.namespaces().join(", "));
     }
-    let mut document = svc_openapi::document(&server, &about(None), namespace);
+    let mut document = svc_openapi::document(&Context::background(), &server, &about(None), namespace);
     if config.site_url.is_none() {
         document["servers"] = json!([{ "url": format!("/{}", server.url_prefix()) }]);
     }
@@ -60,7 +60,7 @@ pub(super) fn types_command() -> Command {
 /// Prints TypeScript declarations.
 pub(super) fn types(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let server = registered(builder, config)?;
-    say(svc_openapi::typescript(&svc_openapi::document(&server, &about(None), None)).trim_end());
+    say(svc_openapi::typescript(&svc_openapi::document(&Context::background(), &server, &about(None), None)).trim_end());
     Ok(())
 }
 

@@ -63,17 +63,21 @@ impl Documents {
         }
     }
 
-    /// The document of a namespace, or of all, for clients with this transport; `None` if the namespace is unknown.
-    fn get(&self, server: &Server, namespace: Option<&str>, transport: Transport) -> Option<Document> {
+    /// The document of a namespace, or of all, for clients with the context's transport; `None` if the namespace is unknown.
+    fn get(&self, cx: &Context, server: &Server, namespace: Option<&str>) -> Option<Document> {
         let cells = match namespace {
             None => &self.all,
             Some(wanted) => self.by_namespace.iter().find(|(name, _)| name == wanted).map(|(_, cell)| cell)?,
         };
-        let generate = || {
-            let about = About { transport: Some(transport), ..self.about.clone() };
-            Document::of(&svc_openapi::document(server, &about, namespace))
-        };
-        Some(cells.of(transport).get_or_init(generate).clone())
+        let transport = cx.transport();
+        let cell = cells.of(transport);
+        if let Some(known) = cell.get() {
+            return Some(known.clone());
+        }
+        // Not while the cell is locked: reads of this request may wait for a connection that the next one holds.
+        let about = About { transport: Some(transport), ..self.about.clone() };
+        let document = Document::of(&svc_openapi::document(cx, server, &about, namespace));
+        Some(cell.get_or_init(|| document).clone())
     }
 }
 
@@ -108,9 +112,8 @@ async fn serve(State(rest): State<Rest>, request: Request) -> Response {
     let (cx, query, headers) = (context_of(&parts.extensions), parts.uri.query(), &parts.headers);
     let params = svc_php::query::parse(query.unwrap_or_default().as_bytes());
     let namespace = params.get("namespace").and_then(serde_json::Value::as_str).map(|name| name.trim_matches('/'));
-    let found = rest.with_documents(&cx, |documents, server| {
-        documents.get(server, namespace.filter(|name| !name.is_empty()), cx.transport())
-    });
+    let found = rest
+        .with_documents(&cx, |documents, server| documents.get(&cx, server, namespace.filter(|name| !name.is_empty())));
     let Some(Document { json, etag }) = found else {
         return (StatusCode::NOT_FOUND, "There is no such namespace.\n").into_response();
     };
