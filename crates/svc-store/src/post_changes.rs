@@ -1,4 +1,4 @@
-//! How a transaction changes posts: facts in its [`ChangeRecord`](svc_db::ChangeRecord).
+//! How a transaction changes posts: facts in its [`ChangeRecord`].
 
 use svc_db::{ChangeRecord, Tx};
 use svc_model::{Post, PostId, UserId};
