@@ -1,47 +1,46 @@
 //! Cached reads: totals of lists.
 //!
-//! Cache entries are keyed by change counters ([`Schema::counters`](crate::schema::Schema::counters), or on servers the
-//! values from [`ChangeCounters`](crate::handle::ChangeCounters)) as of the reader's snapshot. An entry is therefore never
-//! older than the snapshot, whichever process wrote.
+//! Cache entries are keyed by the versions of rows as of the reader's snapshot: the last logged changes, or on servers the values
+//! from [`VersionSource`](crate::handle::VersionSource). An entry is therefore never older than the snapshot, whichever process
+//! wrote.
 
 use std::time::{Duration, Instant};
 
 use sea_query::{Expr, SelectStatement, Value};
 
 use crate::dialect::Build as _;
-use crate::engine::sqlite::LAYOUT;
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, MAX_VALUES};
+use crate::rows::Rows;
 
 /// Maximum age of totals that only influence the choice of a query plan.
 const APPROXIMATE_TTL: Duration = Duration::from_mins(1);
 
 impl Db {
-    /// A number that changes with the change counter of this name, as of this snapshot, whichever process writes. Data
-    /// derived from the rows of the counter may be cached while the version is unchanged. `None` if nothing may be cached,
-    /// for example in a write transaction.
-    pub fn version(&mut self, counter: &str) -> Option<i64> {
-        if let Some((changes, begun)) = self.changes.take() {
+    /// A number that changes with these rows, as of this snapshot, whichever process writes. Data that is derived from the rows
+    /// may be cached while the version is unchanged. `None` if nothing may be cached, for example in a write transaction.
+    pub fn version(&mut self, rows: Rows) -> Option<i64> {
+        if let Some((source, begun)) = self.version_source.take() {
             // If the server is unreachable, the next statement fails with the error.
-            self.epochs = changes.epochs(self, begun).ok().flatten();
+            self.versions = source.versions(self, begun).ok().flatten();
         }
-        self.epochs.as_ref()?.get(counter).copied()
+        self.versions.as_ref()?.of.get(rows.name()).copied()
     }
 
     /// Returns whether the indexes and counts of the schema that only SQLite has can be used: there, outside of write
     /// transactions.
     pub fn has_counts(&self) -> bool {
-        let version = &self.shared.schema.layout.version;
-        self.sql().has_layout() && self.epochs.as_ref().and_then(|e| e.get(LAYOUT)) == Some(version)
+        let version = self.shared.schema.layout.version;
+        self.versions.as_ref().and_then(|versions| versions.layout) == Some(version)
     }
 
-    /// The number of rows of a statement without columns, cached while these change counters are unchanged.
+    /// The number of rows that a statement without columns selects, cached while these rows are unchanged.
     ///
     /// # Errors
     /// Those of the statement.
-    pub fn total(&mut self, counters: &[&str], filtered: &SelectStatement) -> Result<u64> {
+    pub fn total(&mut self, rows: &[Rows], filtered: &SelectStatement) -> Result<u64> {
         let count = Count::of(self, filtered)?;
-        let versions: Option<Vec<i64>> = counters.iter().map(|counter| self.version(counter)).collect();
+        let versions: Option<Vec<i64>> = rows.iter().map(|rows| self.version(*rows)).collect();
         let Some(versions) = versions else { return count.run(self) };
         let key = format!("{versions:?}{}", count.key());
         if let Some(total) = self.shared.totals.get(&key) {

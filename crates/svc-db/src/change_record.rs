@@ -1,35 +1,98 @@
 //! The record of what a transaction has changed, and who is told of it after the commit.
 
 use std::any::Any;
+use std::collections::BTreeMap;
+use std::time::SystemTime;
 
-use svc_versions::Key;
+use svc_versions::{Context, Key};
 
 use crate::rows::Rows;
-use crate::schema::Schema;
+
+/// What a statement does to rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Inserts them.
+    Insert,
+    /// Updates them, or replaces them if they exist.
+    Update,
+    /// Deletes them.
+    Delete,
+}
+
+impl Operation {
+    /// The name in the table of changes: `insert`, `update` or `delete`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operation::Insert => "insert",
+            Operation::Update => "update",
+            Operation::Delete => "delete",
+        }
+    }
+
+    /// The operation that two operations of one transaction amount to.
+    fn then(self, next: Operation) -> Operation {
+        match (self, next) {
+            (Operation::Insert, Operation::Update) => Operation::Insert,
+            (Operation::Delete, Operation::Insert) => Operation::Update,
+            _ => next,
+        }
+    }
+}
+
+/// What rows belong to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Object {
+    /// An object with this id.
+    Id(i64),
+    /// An object with this name, such as an option.
+    Name(String),
+}
+
+/// The objects whose rows have changed. `None` if not all are known.
+type Objects = Option<BTreeMap<Object, Operation>>;
 
 /// What a transaction has changed: rows by what they belong to, and facts that the owner of the schema adds. Every statement
 /// that writes names its table or rows, so the record is complete.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ChangeRecord {
-    /// Rows, and the ids of the objects that they belong to; `None` if not all are known.
-    rows: Vec<(Rows, Option<Vec<i64>>)>,
+    rows: Vec<(Rows, Objects)>,
     /// What cached values depend on.
     keys: Vec<Key>,
     facts: Vec<Box<dyn Any + Send + Sync>>,
+    caller: Option<i64>,
+    time: SystemTime,
+}
+
+impl Default for ChangeRecord {
+    fn default() -> Self {
+        let (rows, keys, facts) = (Vec::new(), Vec::new(), Vec::new());
+        ChangeRecord { rows, keys, facts, caller: None, time: SystemTime::UNIX_EPOCH }
+    }
 }
 
 impl ChangeRecord {
     /// Records a change of unknown rows.
     pub(crate) fn add_unknown(&mut self, rows: Rows) {
         self.keys.extend(rows.all_changed());
-        self.ids_mut(rows).take();
+        self.objects_mut(rows).take();
     }
 
-    /// Records a change of the rows of these objects.
-    pub(crate) fn add(&mut self, rows: Rows, ids: &[i64]) {
+    /// Records a change of the rows of the objects with these ids.
+    pub(crate) fn add(&mut self, rows: Rows, ids: &[i64], operation: Operation) {
         self.keys.extend(rows.changed(ids));
-        if let Some(known) = self.ids_mut(rows) {
-            known.extend_from_slice(ids);
+        self.add_objects(rows, ids.iter().map(|id| Object::Id(*id)), operation);
+    }
+
+    /// Records a change of the rows of the objects with these names.
+    pub(crate) fn add_named(&mut self, rows: Rows, names: &[&str], operation: Operation) {
+        self.keys.extend(rows.all_changed());
+        self.add_objects(rows, names.iter().map(|name| Object::Name((*name).to_owned())), operation);
+    }
+
+    fn add_objects(&mut self, rows: Rows, objects: impl Iterator<Item = Object>, operation: Operation) {
+        let Some(known) = self.objects_mut(rows) else { return };
+        for object in objects {
+            known.entry(object).and_modify(|before| *before = before.then(operation)).or_insert(operation);
         }
     }
 
@@ -38,9 +101,9 @@ impl ChangeRecord {
         self.keys.extend(keys);
     }
 
-    fn ids_mut(&mut self, rows: Rows) -> &mut Option<Vec<i64>> {
+    fn objects_mut(&mut self, rows: Rows) -> &mut Objects {
         let at = self.rows.iter().position(|(of, _)| *of == rows).unwrap_or_else(|| {
-            self.rows.push((rows, Some(Vec::new())));
+            self.rows.push((rows, Some(BTreeMap::new())));
             self.rows.len() - 1
         });
         &mut self.rows[at].1
@@ -55,6 +118,12 @@ impl ChangeRecord {
         self.facts[at].downcast_mut().expect("facts are found by their type")
     }
 
+    /// Completes the record of a transaction with this context.
+    pub(crate) fn complete(&mut self, cx: &Context) {
+        self.caller = cx.caller();
+        self.time = SystemTime::now();
+    }
+
     /// The facts of this type that [`Tx::facts`](crate::Tx::facts) has recorded.
     pub fn facts<T: Any>(&self) -> Option<&T> {
         self.facts.iter().find_map(|facts| facts.downcast_ref())
@@ -65,25 +134,49 @@ impl ChangeRecord {
         self.keys.is_empty()
     }
 
-    /// The ids of the objects whose rows have changed; `None` if not all are known.
-    pub fn ids(&self, rows: Rows) -> Option<&[i64]> {
-        match self.rows.iter().find(|(of, _)| *of == rows) {
-            Some((_, ids)) => ids.as_deref(),
-            None => Some(&[]),
-        }
+    /// The kinds of rows that have changed.
+    pub fn kinds(&self) -> impl Iterator<Item = Rows> {
+        self.rows.iter().map(|(rows, _)| *rows)
+    }
+
+    /// The objects whose rows have changed, in order, with what was done to the rows; `None` if not all are known.
+    pub fn objects(&self, rows: Rows) -> Option<impl Iterator<Item = (&Object, Operation)>> {
+        let known = self.rows.iter().find(|(of, _)| *of == rows).map(|(_, known)| known);
+        let objects = match known {
+            Some(None) => return None,
+            Some(Some(objects)) => Some(objects),
+            None => None,
+        };
+        Some(objects.into_iter().flatten().map(|(object, operation)| (object, *operation)))
+    }
+
+    /// The number of known objects whose rows have changed.
+    pub(crate) fn n_objects(&self, rows: Rows) -> usize {
+        self.rows.iter().filter(|(of, _)| *of == rows).filter_map(|(_, known)| known.as_ref()).map(BTreeMap::len).sum()
+    }
+
+    /// The ids of the objects whose rows have changed, ascending; `None` if not all are known.
+    pub fn ids(&self, rows: Rows) -> Option<Vec<i64>> {
+        let id = |(object, _): (&Object, Operation)| match object {
+            Object::Id(id) => Some(*id),
+            Object::Name(_) => None,
+        };
+        Some(self.objects(rows)?.filter_map(id).collect())
+    }
+
+    /// The id of the user whose request made the changes. `None` for the command line and jobs.
+    pub fn caller(&self) -> Option<i64> {
+        self.caller
+    }
+
+    /// When the transaction ended, just before its commit.
+    pub fn time(&self) -> SystemTime {
+        self.time
     }
 
     /// What cached values depend on that are no longer valid.
     pub(crate) fn keys(&self) -> &[Key] {
         &self.keys
-    }
-
-    /// The change counters of tables with changes.
-    pub(crate) fn counters(&self, schema: &Schema) -> Vec<&'static str> {
-        let has_changed = |rows: &Rows| self.rows.iter().any(|(changed, _)| changed == rows);
-        let changed = schema.tables.iter().filter(|table| table.rows.iter().any(has_changed));
-        let counters = |table: &'static crate::schema::Table| table.counters.iter().map(|counter| counter.counter);
-        changed.flat_map(|table| counters(table).chain(table.derived_counters.iter().copied())).collect()
     }
 }
 
@@ -98,22 +191,46 @@ pub trait Subscriber: Send + Sync {
 mod tests {
     use super::*;
 
+    const BOATS: Rows = Rows::named("boats");
+    const HARBOURS: Rows = Rows::named("harbours");
+    const FLAGS: Rows = Rows::named("flags");
+
     #[test]
-    fn records_know_the_ids_unless_a_statement_did_not() {
-        let (boats, harbours) = (Rows::named("boats"), Rows::named("harbours"));
+    fn records_know_the_objects_unless_a_statement_did_not() {
         let mut changes = ChangeRecord::default();
         assert!(changes.is_empty());
-        changes.add(boats, &[1]);
-        changes.add(boats, &[2]);
-        assert_eq!((changes.ids(boats), changes.ids(harbours)), (Some(&[1, 2][..]), Some(&[][..])));
-        changes.add_unknown(boats);
-        changes.add(boats, &[3]);
-        assert_eq!(changes.ids(boats), None);
+        changes.add(BOATS, &[2], Operation::Update);
+        changes.add(BOATS, &[1, 2], Operation::Update);
+        changes.add_named(FLAGS, &["red"], Operation::Update);
+        assert_eq!((changes.ids(BOATS), changes.ids(HARBOURS)), (Some(vec![1, 2]), Some(vec![])));
+        let flags: Vec<_> = changes.objects(FLAGS).unwrap().collect();
+        assert_eq!(flags, [(&Object::Name("red".to_owned()), Operation::Update)]);
+        changes.add_unknown(BOATS);
+        changes.add(BOATS, &[3], Operation::Insert);
+        assert_eq!(changes.ids(BOATS), None);
+        assert_eq!(changes.kinds().collect::<Vec<_>>(), [BOATS, FLAGS]);
         changes.facts_mut::<Vec<u8>>().push(1);
         changes.facts_mut::<Vec<u8>>().push(2);
         changes.facts_mut::<String>().push('a');
         assert_eq!(changes.facts::<Vec<u8>>(), Some(&vec![1, 2]));
         assert_eq!(changes.facts::<u8>(), None);
         assert!(!changes.is_empty());
+    }
+
+    #[test]
+    fn several_operations_amount_to_one() {
+        use Operation::{Delete, Insert, Update};
+        for (operations, total) in [
+            (&[Insert, Update][..], Insert),
+            (&[Insert, Update, Delete], Delete),
+            (&[Update, Update], Update),
+            (&[Delete, Insert], Update),
+            (&[Update, Delete], Delete),
+        ] {
+            let mut changes = ChangeRecord::default();
+            operations.iter().for_each(|operation| changes.add(BOATS, &[1], *operation));
+            let operation = changes.objects(BOATS).unwrap().next().unwrap().1;
+            assert_eq!(operation, total, "{operations:?}");
+        }
     }
 }

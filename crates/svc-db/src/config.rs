@@ -81,11 +81,17 @@ pub struct StoreConfig {
     /// Memory for pages of the database, in bytes, for all connections together (SQLite). Other pages are read through the
     /// memory of the operating system.
     pub page_cache: u64,
+    /// How many changes the table of changes keeps. `None` is the default number on SQLite, whose caches need the table, and no
+    /// table on servers. With a number, a server gets the table `{prefix}svc_changes`.
+    pub change_log: Option<u32>,
     /// How long list totals may be cached without validation, on MySQL servers where other processes may write.
     pub staleness: Duration,
 }
 
 impl StoreConfig {
+    /// How many changes are kept by default.
+    pub const DEFAULT_CHANGE_LOG: u32 = 100_000;
+
     /// The defaults: prefix `wp_`, readers by the number of processors, 10 seconds per read, 5 seconds of waiting, durable.
     pub fn new(url: DatabaseUrl) -> Self {
         StoreConfig {
@@ -96,6 +102,7 @@ impl StoreConfig {
             wait_timeout: Duration::from_secs(5),
             durable: true,
             page_cache: 16 << 20,
+            change_log: None,
             staleness: Duration::ZERO,
         }
     }

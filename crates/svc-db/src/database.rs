@@ -8,6 +8,7 @@ use svc_versions::{Context, Stamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::backend::{Backend, block_in_place, leave_runtime};
+use crate::change_log::{self, LoggedChange};
 use crate::change_record::Subscriber;
 use crate::config::StoreConfig;
 use crate::engine;
@@ -53,7 +54,7 @@ impl Database {
         tuning: Tuning,
     ) -> Result<Self> {
         config.check()?;
-        Ok(Database(engine::open(config, Arc::new(Shared::new(schema, companion, tuning)))?))
+        Ok(Database(engine::open(config, Arc::new(Shared::new(schema, companion, tuning, config.change_log)))?))
     }
 
     /// Runs `f` with a snapshot: all its queries see the same state of the database, on one connection.
@@ -178,6 +179,18 @@ impl Database {
             Err(TryRecvError::Empty) => leave_runtime(|| receiver.blocking_recv().unwrap_or_else(|_| Err(stopped()))),
             Err(TryRecvError::Closed) => Err(stopped()),
         }
+    }
+
+    /// The changes after a number, or the last ones, at most `limit`, in the order of the commits. `None` if the database has no
+    /// log.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn logged_changes(&self, cx: &Context, after: Option<i64>, limit: u32) -> Result<Option<Vec<LoggedChange>>> {
+        if !self.0.shared().is_logging.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        self.read(cx, |db| change_log::read(db, after, limit)).map(Some)
     }
 
     /// Runs one long transaction while other writers wait.

@@ -2,7 +2,8 @@
 
 use sea_query::{DeleteStatement, Expr, InsertStatement, SelectStatement, UpdateStatement, Values};
 
-use crate::schema::Table;
+use crate::change_record::Operation;
+use crate::schema::{Schema, Table};
 
 /// SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +52,9 @@ pub trait SqlDialect: Sync {
     fn create_indexes(&self, _table: &Table, _full_name: &str) -> Vec<String> {
         Vec::new()
     }
-    /// Returns whether the engine has the indexes and counts of a schema that only SQLite has.
-    fn has_layout(&self) -> bool {
-        false
+    /// What restricts the deletion of old entries of the log of changes, as the end of a condition.
+    fn kept_changes(&self, _schema: &Schema, _prefix: &str) -> String {
+        String::new()
     }
     /// Returns whether the engine stops reading a statement when the page is full.
     fn stops_when_full(&self) -> bool {
@@ -79,6 +80,24 @@ macro_rules! build {
             }
         }
     )*};
+}
+
+/// A statement that changes rows.
+pub trait Change: Build {
+    /// What it does to them.
+    const OPERATION: Operation;
+}
+
+impl Change for InsertStatement {
+    const OPERATION: Operation = Operation::Insert;
+}
+
+impl Change for UpdateStatement {
+    const OPERATION: Operation = Operation::Update;
+}
+
+impl Change for DeleteStatement {
+    const OPERATION: Operation = Operation::Delete;
 }
 
 build!(SelectStatement => select, InsertStatement => insert, UpdateStatement => update, DeleteStatement => delete);

@@ -7,12 +7,13 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError, atomic::Ordering};
 use std::time::Instant;
 
-use sea_query::{Alias, DynIden, IntoIden as _, SelectStatement, Value};
+use sea_query::{Alias, DynIden, InsertStatement, IntoIden as _, SelectStatement, Value};
 use svc_versions::{Context, Key};
 
-use crate::change_record::ChangeRecord;
+use crate::change_log;
+use crate::change_record::{ChangeRecord, Operation};
 use crate::conn::{Conn, Done, Row, SharedConnection};
-use crate::dialect::{Build, Dialect, SqlDialect};
+use crate::dialect::{Build as _, Change, Dialect, SqlDialect};
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 use crate::schema::Schema;
@@ -30,13 +31,21 @@ pub enum Charset {
     Basic,
 }
 
-/// Change counters that are read when they are needed.
-pub(crate) trait ChangeCounters: Send + Sync {
-    /// The counters for a snapshot that was opened after `begun`. `None` if nothing may be cached.
+/// Numbers that change with rows, as of a snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct RowVersions {
+    /// The version of the indexes and private tables of the schema, on engines that have them.
+    pub(crate) layout: Option<i64>,
+    pub(crate) of: HashMap<&'static str, i64>,
+}
+
+/// Versions that are read when they are needed.
+pub(crate) trait VersionSource: Send + Sync {
+    /// The versions for a snapshot that was opened after `begun`. `None` if nothing may be cached.
     ///
     /// # Errors
     /// If the database cannot be read.
-    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>>;
+    fn versions(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<RowVersions>>>;
 }
 
 /// Cache key of a statement's text: its name and the length of its list.
@@ -52,10 +61,10 @@ pub struct Db {
     pub(crate) shared: Arc<Shared>,
     /// Cached SQL texts that do not depend on values, shared by all handles on the connection.
     texts: Arc<Mutex<HashMap<StatementKey, Arc<str>>>>,
-    /// Change counters as of this snapshot. `None` if the caches must not be used.
-    pub(crate) epochs: Option<Arc<HashMap<String, i64>>>,
-    /// Source of the change counters, if they are needed (MariaDB), and an instant before this snapshot was taken.
-    pub(crate) changes: Option<(Arc<dyn ChangeCounters>, Instant)>,
+    /// Versions of rows as of this snapshot. `None` if the caches must not be used.
+    pub(crate) versions: Option<Arc<RowVersions>>,
+    /// Source of the versions, if they are needed (MariaDB), and an instant before this snapshot was taken.
+    pub(crate) version_source: Option<(Arc<dyn VersionSource>, Instant)>,
     /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB), shared by all
     /// handles on the connection.
     pub(crate) server_start: Arc<Mutex<Option<(Instant, i64)>>>,
@@ -74,8 +83,8 @@ impl Db {
             prefix,
             shared,
             texts: Arc::default(),
-            epochs: None,
-            changes: None,
+            versions: None,
+            version_source: None,
             server_start: Arc::default(),
             may_be_stale: false,
             begun: None,
@@ -91,8 +100,8 @@ impl Db {
             prefix: self.prefix.clone(),
             shared: self.shared.clone(),
             texts: self.texts.clone(),
-            epochs: self.epochs.clone(),
-            changes: self.changes.clone(),
+            versions: self.versions.clone(),
+            version_source: self.version_source.clone(),
             server_start: Arc::clone(&self.server_start),
             may_be_stale: self.may_be_stale,
             begun: self.begun,
@@ -166,7 +175,7 @@ impl Db {
     /// The full name of a table. A statement with this name depends on the whole table, unless it is
     /// [cached](Self::cached).
     pub fn table(&self, name: &str) -> DynIden {
-        self.shared.schema.rows_of(name).iter().for_each(|rows| rows.depend_on_all(&self.cx));
+        self.shared.schema.rows_of(name).for_each(|rows| rows.depend_on_all(&self.cx));
         Alias::new(format!("{}{name}", self.prefix)).into_iden()
     }
 
@@ -352,17 +361,18 @@ impl Tx {
         Tx { db, changes: ChangeRecord::default() }
     }
 
-    /// Executes a statement that changes unknown rows of this table, whose name is without prefix.
+    /// Executes a statement that changes unknown rows of this table, whose name is without prefix. Prefer
+    /// [`change_rows`](Self::change_rows): whoever is told of the change learns nothing but the table.
     ///
     /// # Errors
     /// Those of the statement.
-    pub fn execute(&mut self, table: &str, statement: &impl Build) -> Result<Done> {
+    pub fn execute(&mut self, table: &str, statement: &impl Change) -> Result<Done> {
         let (sql, values) = statement.text(self.sql);
         let done = self.execute_counted(&sql, &values.0)?;
         if done.rows > 0 {
             for rows in self.shared.schema.rows_of(table) {
-                self.forget_loaded(*rows, None);
-                self.changes.add_unknown(*rows);
+                self.forget_loaded(rows, None);
+                self.changes.add_unknown(rows);
             }
         }
         Ok(done)
@@ -372,11 +382,31 @@ impl Tx {
     ///
     /// # Errors
     /// Those of the statement.
-    pub fn change_rows(&mut self, statement: &impl Build, rows: Rows, ids: &[i64]) -> Result<Done> {
+    pub fn change_rows<C: Change>(&mut self, statement: &C, rows: Rows, ids: &[i64]) -> Result<Done> {
         let (sql, values) = statement.text(self.sql);
         let done = self.execute_counted(&sql, &values.0)?;
         if done.rows > 0 {
-            self.record(rows, ids);
+            self.record_as(C::OPERATION, rows, ids);
+        }
+        Ok(done)
+    }
+
+    /// Executes a statement that changes nothing but `rows` of the object with this name.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn change_named(
+        &mut self,
+        statement: &impl Change,
+        operation: Operation,
+        rows: Rows,
+        name: &str,
+    ) -> Result<Done> {
+        let (sql, values) = statement.text(self.sql);
+        let done = self.execute_counted(&sql, &values.0)?;
+        if done.rows > 0 {
+            self.forget_loaded(rows, None);
+            self.changes.add_named(rows, &[name], operation);
         }
         Ok(done)
     }
@@ -385,17 +415,28 @@ impl Tx {
     ///
     /// # Errors
     /// Those of the statement.
-    pub fn insert_row(&mut self, statement: &impl Build, rows: Rows) -> Result<i64> {
+    pub fn insert_row(&mut self, statement: &InsertStatement, rows: Rows) -> Result<i64> {
         let (sql, values) = statement.text(self.sql);
         let id = self.execute_counted(&sql, &values.0)?.last_id;
-        self.record(rows, &[id]);
+        self.record_as(Operation::Insert, rows, &[id]);
         Ok(id)
     }
 
     /// Records that the statements so far have changed `rows` of these objects.
     pub fn record(&mut self, rows: Rows, ids: &[i64]) {
+        self.record_as(Operation::Update, rows, ids);
+    }
+
+    fn record_as(&mut self, operation: Operation, rows: Rows, ids: &[i64]) {
         self.forget_loaded(rows, Some(ids));
-        self.changes.add(rows, ids);
+        self.changes.add(rows, ids, operation);
+    }
+
+    /// Invalidates what depends on `rows` of these objects without recording a change of theirs: it is recorded as one of other
+    /// rows.
+    pub fn invalidate(&mut self, rows: Rows, ids: &[i64]) {
+        self.forget_loaded(rows, Some(ids));
+        self.changes.add_keys(rows.changed(ids));
     }
 
     fn execute_counted(&mut self, sql: &str, values: &[Value]) -> Result<Done> {
@@ -414,6 +455,16 @@ impl Tx {
     /// Facts that the owner of the schema adds to the record of the transaction.
     pub fn facts<T: Any + Default + Send + Sync>(&mut self) -> &mut T {
         self.changes.facts_mut()
+    }
+
+    /// Completes the record at the end of the transaction, and logs it.
+    pub(crate) fn complete_record(&mut self) -> Result<()> {
+        let mut changes = self.take_changes();
+        changes.complete(&self.db.cx);
+        let is_logged = !changes.is_empty() && self.shared.is_logging.load(Ordering::Relaxed);
+        let logged = if is_logged { change_log::append(self, &changes) } else { Ok(()) };
+        self.changes = changes;
+        logged
     }
 
     /// Takes what the transaction has changed so far.
@@ -443,7 +494,7 @@ impl ReadText for Db {
     }
 }
 
-/// Writes with statements that are texts, as [`ReadText`] reads. No changes are recorded.
+/// Writes with statements that are texts, as [`ReadText`] reads. All rows of the schema are recorded as changed.
 pub trait WriteText {
     /// Executes a statement that returns no rows.
     ///
@@ -454,6 +505,10 @@ pub trait WriteText {
 
 impl WriteText for Tx {
     fn execute_text(&mut self, sql: &str, values: &[Value]) -> Result<Done> {
+        for rows in self.shared.schema.all_rows() {
+            self.forget_loaded(rows, None);
+            self.changes.add_unknown(rows);
+        }
         self.conn.execute(sql, values)
     }
 }

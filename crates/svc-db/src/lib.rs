@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 // The layers, lowest first:
 //
-// 1. `schema`, `rows`, `dialect`, `conn`, `shared`: descriptions, an engine's SQL, a connection and its rows, the caches of a
-//    database.
-// 2. `handle`, `caching`, `loaded_rows`: `Db` (a connection with a snapshot), `Tx` (a transaction), their cached reads, and what
-//    was loaded already.
+// 1. `schema`, `rows`, `change_record`, `dialect`, `conn`, `shared`: descriptions, what a transaction has changed, an engine's SQL,
+//    a connection and its rows, the caches of a database.
+// 2. `handle`, `caching`, `loaded_rows`, `change_log`: `Db` (a connection with a snapshot), `Tx` (a transaction), their cached
+//    reads, what was loaded already, and the table of changes.
 // 3. `backend`, `table_manager`, `row_log`: the traits of an engine for its connections, tables and changed rows.
 // 4. `session`, `request`, `write_job`: the open snapshots and transactions of a context, what a request keeps, and a write as
 //    an object.
@@ -12,6 +12,7 @@
 
 mod backend;
 mod caching;
+mod change_log;
 mod change_record;
 mod config;
 mod conn;
@@ -34,11 +35,12 @@ mod write_job;
 pub mod schema;
 pub mod stamp;
 
-pub use change_record::{ChangeRecord, Subscriber};
+pub use change_log::LoggedChange;
+pub use change_record::{ChangeRecord, Object, Operation, Subscriber};
 pub use config::{DatabaseUrl, StoreConfig};
 pub use conn::{Done, Row};
 pub use database::{Database, WeakDatabase};
-pub use dialect::{Build, Dialect, SqlDialect};
+pub use dialect::{Build, Change, Dialect, SqlDialect};
 pub use engine::mysql::connection::mysql_options;
 pub use engine::sqlite::collation;
 pub use engine::{sql, table_manager};
@@ -48,7 +50,7 @@ pub use quoted::quoted;
 pub use request::get_or_load;
 pub use row_log::{IndexedRows, LogEntry, LogState, Logged, RowLog, parse_digest};
 pub use rows::Rows;
-pub use shared::Companion;
+pub use shared::{Companion, Description};
 pub use table_manager::{
     Complete, STAGING_PREFIX, StagedTable, StagedTables, TableManager, create_missing_tables, create_staging_table,
 };

@@ -60,18 +60,13 @@ pub trait RowLog: Send + Sync {
     fn digest(&self) -> Option<&'static str> {
         None
     }
-    /// Creates the log if it is missing or incomplete, and appends an entry without a row, from which a new index begins.
+    /// Creates the log if it is missing or incomplete, and returns the entry from which a new index begins.
     ///
     /// # Errors
     /// If the database cannot be read or written.
     fn begin(&self, tx: &mut Tx) -> Result<LogEntry>;
     /// Continues with the last entry that an index of an earlier process contains.
     fn resume(&self, _mark: LogEntry) {}
-    /// Removes the log, so that writes are no longer logged.
-    ///
-    /// # Errors
-    /// If the database cannot be read or written.
-    fn remove(&self, tx: &mut Tx) -> Result<()>;
     /// Returns whether the log contains the changes of other programs. Call it in a snapshot that was just opened.
     ///
     /// # Errors
@@ -97,11 +92,8 @@ pub trait RowLog: Send + Sync {
     /// # Errors
     /// If the database cannot be read or written.
     fn last(&self, db: &mut Db) -> Result<Option<LogEntry>>;
-    /// Deletes the entries before a number.
-    ///
-    /// # Errors
-    /// If the database cannot be read or written.
-    fn trim(&self, tx: &mut Tx, before: i64) -> Result<()>;
+    /// Deletes the entries before a number, if the log is only for the index.
+    fn trim(&self, _before: i64) {}
 }
 
 /// Parses the value of [`RowLog::digest`].

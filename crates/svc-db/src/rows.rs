@@ -16,6 +16,11 @@ impl Rows {
         Rows(name)
     }
 
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+
     fn row(self, id: i64) -> Key {
         Key::of(&(self, "row", id))
     }

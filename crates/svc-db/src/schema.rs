@@ -8,10 +8,8 @@ use crate::rows::Rows;
 pub struct Schema {
     /// The tables, in the order of dumps.
     pub tables: &'static [Table],
-    /// The names of all change counters.
-    pub counters: &'static [&'static str],
-    /// The counters for which [`StoreConfig::staleness`](crate::StoreConfig::staleness) does not apply.
-    pub exact_counters: &'static [&'static str],
+    /// The rows for which [`StoreConfig::staleness`](crate::StoreConfig::staleness) does not apply.
+    pub exact: &'static [Rows],
     /// Numbers of rows that SQLite maintains in private tables.
     pub counts: &'static [CountTable],
     /// The version of the indexes and private tables on SQLite.
@@ -29,8 +27,7 @@ impl Schema {
     /// A schema without tables, to begin with.
     pub const EMPTY: Schema = Schema {
         tables: &[],
-        counters: &[],
-        exact_counters: &[],
+        exact: &[],
         counts: &[],
         layout: Layout { version: 1, obsolete: &[] },
         log: None,
@@ -39,15 +36,27 @@ impl Schema {
     };
 
     /// The rows of a table, by its name without prefix.
-    pub(crate) fn rows_of(&self, table: &str) -> &'static [Rows] {
-        self.tables.iter().find(|t| t.name == table).map_or(&[], |t| t.rows)
+    pub(crate) fn rows_of(&self, table: &str) -> impl Iterator<Item = Rows> + use<> {
+        let rows = self.tables.iter().find(|t| t.name == table).map_or(&[][..], |t| t.rows);
+        rows.iter().map(|rows| rows.rows)
+    }
+
+    /// The rows of all tables, each once.
+    pub(crate) fn all_rows(&self) -> Vec<Rows> {
+        let mut all = Vec::new();
+        for rows in self.tables.iter().flat_map(|table| table.rows).map(|rows| rows.rows) {
+            if !all.contains(&rows) {
+                all.push(rows);
+            }
+        }
+        all
     }
 }
 
 /// The version of the indexes and private tables on SQLite.
 #[derive(Debug)]
 pub struct Layout {
-    /// Increase it when the indexes, counters or counts change.
+    /// Increase it when the indexes, the counts or the descriptions of changes change.
     pub version: i64,
     /// Kinds and names of what earlier versions had. `{prefix}` is the prefix of table names.
     pub obsolete: &'static [&'static str],
@@ -84,20 +93,14 @@ pub struct Gate {
 /// A table whose changed rows can be logged.
 #[derive(Debug)]
 pub struct LoggedTable {
-    /// Begins the names of the private table of the log and of its triggers.
-    pub name: &'static str,
     /// The table, without prefix.
     pub table: &'static str,
     /// Its rows in [`Table::rows`].
     pub rows: Rows,
-    /// Its counter in [`Table::counters`].
-    pub counter: &'static str,
     /// The column with the ids.
     pub id: &'static str,
     /// The columns with texts to search in, which must have one collation.
     pub texts: [&'static str; 3],
-    /// The columns whose changes are logged.
-    pub columns: &'static [&'static str],
     /// Rows with this value in this column are not logged.
     pub except: (&'static str, &'static str),
     /// An SQL expression for a hash of the columns as a decimal number of 64 bits, on servers.
@@ -121,8 +124,6 @@ pub struct CountTable {
     pub sources: &'static [&'static str],
     /// What maintains the numbers.
     pub triggers: &'static [CountTrigger],
-    /// The counter that changes when a number becomes zero or is zero no longer.
-    pub counter: Option<&'static str>,
 }
 
 /// Changes numbers when rows of a table change.
@@ -208,22 +209,29 @@ pub struct Table {
     /// Additional indexes on SQLite.
     pub sqlite_indexes: &'static [Index],
     /// The rows that the table consists of.
-    pub rows: &'static [Rows],
-    /// The counters that change with the rows of this table.
-    pub counters: &'static [RowCounter],
-    /// Counters of values that an engine derives from this table, and that may change with it.
-    pub derived_counters: &'static [&'static str],
+    pub rows: &'static [TableRows],
 }
 
-/// A change counter of rows of a table. Caches are valid while the counters of what they contain are unchanged.
+/// Rows of a table. In SQL texts, `{row}` is a row.
 #[derive(Debug)]
-pub struct RowCounter {
-    /// Distinguishes the rows in the names of triggers.
-    pub name: &'static str,
-    /// The counter. Several tables may have the same.
-    pub counter: &'static str,
-    /// An SQL condition on a row, which is `{row}`; empty for all rows.
+pub struct TableRows {
+    /// The rows.
+    pub rows: Rows,
+    /// The column with the id or the name of the object that a row belongs to.
+    pub object: ObjectColumn,
+    /// An SQL condition on a row; empty for all rows of the table.
     pub condition: &'static str,
+    /// An SQL expression for what [`Companion::describe`](crate::Companion::describe) returns; empty for nothing.
+    pub description: &'static str,
+}
+
+/// The column with the objects that rows belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectColumn {
+    /// A column with ids.
+    Id(&'static str),
+    /// A column with names.
+    Name(&'static str),
 }
 
 impl Table {

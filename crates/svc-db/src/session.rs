@@ -111,7 +111,7 @@ pub(crate) fn read_open<T, F: FnOnce(&mut Db) -> T>(cx: &Context, store: &Arc<Sh
     Ok(read(&mut reading.db))
 }
 
-/// A function that reads from a session, until this is dropped. Its change counters stay with the session.
+/// A function that reads from a session, until this is dropped. Its versions of rows stay with the session.
 struct Reading {
     id: u64,
     sessions: Arc<Sessions>,
@@ -123,8 +123,8 @@ impl Drop for Reading {
         let mut sessions = self.sessions.lock();
         if let Some(session) = sessions.open.iter_mut().find(|session| session.id == self.id) {
             session.n_reading -= 1;
-            session.db.epochs = self.db.epochs.take();
-            session.db.changes = self.db.changes.take();
+            session.db.versions = self.db.versions.take();
+            session.db.version_source = self.db.version_source.take();
         }
     }
 }

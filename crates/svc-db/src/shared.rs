@@ -1,6 +1,7 @@
 //! What all connections of a database share.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
@@ -8,6 +9,8 @@ use std::time::Instant;
 use svc_versions::{Context, Versions};
 
 use crate::change_record::{ChangeRecord, Subscriber};
+use crate::config::StoreConfig;
+use crate::rows::Rows;
 use crate::schema::Schema;
 use crate::tuning::Tuning;
 
@@ -17,6 +20,20 @@ pub trait Companion: Any + Send + Sync {
     /// Called after a transaction of this process on a server, if no other transaction was between two versions of the
     /// [logged table](crate::schema::LoggedTable): caches can be adjusted instead of being discarded.
     fn follow(&self, _before: i64, _after: i64, _changes: &ChangeRecord) {}
+
+    /// Describes the objects whose rows a transaction has changed, by id, for the [log of changes](crate::LoggedChange).
+    fn describe(&self, _changes: &ChangeRecord, _rows: Rows) -> HashMap<i64, Description> {
+        HashMap::new()
+    }
+}
+
+/// How an object is described before and after a transaction, such as its type and status. `None` if it did not exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// Before the transaction.
+    pub before: Option<String>,
+    /// After it.
+    pub after: Option<String>,
 }
 
 /// Keeps nothing.
@@ -37,12 +54,21 @@ pub(crate) struct Shared {
     /// When data last changed.
     pub(crate) versions: Arc<Versions>,
     pub(crate) statements: AtomicU64,
+    /// Whether transactions are logged in a table.
+    pub(crate) is_logging: AtomicBool,
+    /// Maximum number of logged changes that are kept.
+    pub(crate) max_logged: i64,
     /// Whether [`Schema::charset_of`] cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
     pub(crate) is_utf8mb3: AtomicBool,
 }
 
 impl Shared {
-    pub(crate) fn new(schema: &'static Schema, companion: Arc<dyn Companion>, tuning: Tuning) -> Self {
+    pub(crate) fn new(
+        schema: &'static Schema,
+        companion: Arc<dyn Companion>,
+        tuning: Tuning,
+        max_logged: Option<u32>,
+    ) -> Self {
         Shared {
             schema,
             tuning,
@@ -53,9 +79,12 @@ impl Shared {
             approximate: quick_cache::sync::Cache::new(64),
             versions: Arc::default(),
             statements: AtomicU64::new(0),
+            is_logging: AtomicBool::new(false),
+            max_logged: max_logged.unwrap_or(StoreConfig::DEFAULT_CHANGE_LOG).into(),
             is_utf8mb3: AtomicBool::new(false),
         }
     }
+
     /// Tells the subscribers of a transaction that was committed.
     pub(crate) fn publish(&self, changes: &ChangeRecord) {
         let subscribers = self.subscribers.read().unwrap_or_else(PoisonError::into_inner);

@@ -39,7 +39,11 @@ where
         // A panic affects one request only; the writer must continue for the others.
         loaded_rows::begin_transaction(&self.cx);
         let session = Session::open(&self.cx, tx);
-        let outcome = catch_unwind(AssertUnwindSafe(|| (self.f)(tx)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let done = (self.f)(tx)?;
+            tx.complete_record()?;
+            Ok(done)
+        }));
         session.close(tx);
         let outcome = outcome.unwrap_or_else(|_| Err(StoreError::Other("a transaction panicked".to_owned()).into()));
         let commit = outcome.is_ok();

@@ -111,7 +111,7 @@ impl SiteAuthenticator {
             (Some(Err(error)), _) => return Ok(Err(error)),
             _ => return Ok(Ok(AuthOutcome::anonymous())),
         };
-        let authenticated = authenticated(config.caller_with_key(subject));
+        let authenticated = authenticated(cx, config.caller_with_key(subject));
         Ok(Ok(match outcome.uuid() {
             Some(uuid) => {
                 *recording = self.record_use(cx, subject.user.id, uuid, &subject.passwords, address);
@@ -178,13 +178,13 @@ impl SiteAuthenticator {
         };
         let session = SessionToken(Secret::new(nonce_subject.token));
         let decision = self.nonce(credentials, status, nonce_subject);
-        let outcome = self.outcome(decision, subject.map(|s| config.caller_with_key(&s)));
+        let outcome = self.outcome(&credentials.cx, decision, subject.map(|s| config.caller_with_key(&s)));
         Ok(outcome.with_extension(session))
     }
 
     /// A request without a readable cookie. Its nonce is checked as an anonymous one.
     fn without_cookie(&self, credentials: &Credentials) -> AuthOutcome {
-        self.outcome(self.nonce(credentials, CookieStatus::Absent, ANONYMOUS), None)
+        self.outcome(&credentials.cx, self.nonce(credentials, CookieStatus::Absent, ANONYMOUS), None)
     }
 
     fn nonce(&self, credentials: &Credentials, cookie: CookieStatus, nonce_subject: NonceSubject<'_>) -> Decision {
@@ -195,11 +195,11 @@ impl SiteAuthenticator {
         nonce_check::check(&self.identities.keys, &self.identities.site.brand, &check)
     }
 
-    fn outcome(&self, decision: Decision, caller: Option<(Caller, CallerKey)>) -> AuthOutcome {
+    fn outcome(&self, cx: &Context, decision: Decision, caller: Option<(Caller, CallerKey)>) -> AuthOutcome {
         match (decision, caller) {
             (Decision::Refused(refusal), caller) => AuthOutcome::rejected(api_error(refusal), caller.is_some()),
             (Decision::Verified(fresh), caller) => {
-                let outcome = caller.map_or_else(AuthOutcome::anonymous, authenticated);
+                let outcome = caller.map_or_else(AuthOutcome::anonymous, |caller| authenticated(cx, caller));
                 outcome.with_header(self.identities.site.brand.header("Nonce"), fresh.expose())
             }
             (Decision::Unchanged | Decision::Anonymous, _) => AuthOutcome::anonymous(),
@@ -255,8 +255,9 @@ fn api_error(refusal: AuthError) -> Error {
     }
 }
 
-/// A caller with the key under which data is cached for them.
-fn authenticated((caller, key): (Caller, CallerKey)) -> AuthOutcome {
+/// A caller with the key under which data is cached for them. What the request changes is recorded as theirs.
+fn authenticated(cx: &Context, (caller, key): (Caller, CallerKey)) -> AuthOutcome {
     let id = caller.id;
+    cx.set_caller(id.0);
     AuthOutcome::caller(caller).with_extension(key).with_response_extension(id)
 }

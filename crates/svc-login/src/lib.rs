@@ -162,12 +162,14 @@ impl LoginPages {
         };
         let Some(value) = cookie_value(&parts.headers, name) else { return Ok(None) };
         let (_, subject) = self.identities.by_cookie_value(&parts.cx, &value, scheme, false)?;
-        Ok(subject.map(|subject| UserSession {
+        let session = subject.map(|subject| UserSession {
             caller: config.caller(&subject),
             token: token_of(&value).to_owned(),
             settings: Arc::clone(&config.settings),
             user: subject.user.clone(),
-        }))
+        });
+        parts.cx.set_caller(session.as_ref().map_or(0, |session| session.user.id.0));
+        Ok(session)
     }
 
     /// Whether application passwords are available to a request.

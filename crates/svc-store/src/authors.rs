@@ -4,6 +4,7 @@ use sea_query::{Cond, Expr, ExprTrait as _, Query};
 use svc_db::{Db, Result, Tx};
 use svc_model::{PostId, UserId};
 
+use crate::query::change_matching;
 use crate::rows::{self, post_lists};
 
 /// A post of this author that is published and of one of the types `published`, or private and of one of the types `private`.
@@ -39,9 +40,10 @@ pub fn post_of(db: &mut Db, author: UserId, published: &[&str], private: &[&str]
 
 /// Deletes a user's rows in the `links` table and returns their number.
 pub fn delete_links(tx: &mut Tx, owner: UserId) -> Result<u64> {
+    let links = || Expr::col("link_owner").eq(owner.0);
     let mut delete = Query::delete();
-    delete.from_table(tx.table("links")).and_where(Expr::col("link_owner").eq(owner.0));
-    Ok(tx.execute("links", &delete)?.rows)
+    delete.from_table(tx.table("links")).and_where(links());
+    change_matching(tx, &delete, ("links", "link_id"), rows::LINKS, links())
 }
 
 #[cfg(test)]

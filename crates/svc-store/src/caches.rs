@@ -1,12 +1,12 @@
 //! What all connections of a store share, beside what `svc-db` keeps for any schema.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
-use svc_db::{ChangeRecord, Companion, Db, Result};
+use svc_db::{ChangeRecord, Companion, Db, Description, Result, Rows};
 use svc_model::UserId;
 
-use crate::counters;
 use crate::plain_totals::{self, PlainTotals};
 use crate::post_changes::PostChanges;
 use crate::rows;
@@ -40,6 +40,10 @@ impl Companion for SiteCaches {
             self.plain_totals.apply(before, after, PostChanges::of(changes));
         }
     }
+
+    fn describe(&self, changes: &ChangeRecord, of: Rows) -> HashMap<i64, Description> {
+        if of == rows::POSTS { PostChanges::descriptions(changes) } else { HashMap::new() }
+    }
 }
 
 /// The caches of the store that this connection belongs to.
@@ -61,7 +65,7 @@ pub(crate) fn plain_total(
     authors: &[UserId],
     count: impl FnOnce(&mut Db) -> Result<u64>,
 ) -> Result<u64> {
-    let version = db.version(counters::POSTS);
+    let version = db.version(rows::POSTS);
     let (Some(version), Some(classes)) = (version, plain_totals::classes(post_types, statuses, authors)) else {
         return count(db);
     };
@@ -77,7 +81,7 @@ pub(crate) fn plain_total(
 /// The autoloaded options, cached while the options are unchanged.
 pub(crate) fn options(db: &mut Db, load: impl FnOnce(&mut Db) -> Result<Options>) -> Result<Arc<Options>> {
     rows::OPTIONS.depend_on_all(db.cx());
-    let Some(version) = db.version(counters::OPTIONS) else { return load(db).map(Arc::new) };
+    let Some(version) = db.version(rows::OPTIONS) else { return load(db).map(Arc::new) };
     let caches = of(db);
     let cached = caches.options.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some((of, options)) = cached

@@ -10,9 +10,8 @@ use svc_model::{Comment, CommentId, PostId, UserId};
 use crate::caches;
 use crate::columns::{self, columns};
 use crate::comment_groups::{self, CommentGroup};
-use crate::counters;
 use crate::meta::{self, MetaKind};
-use crate::query::{in_order, list_query};
+use crate::query::{change_matching, in_order, list_query};
 use crate::rows;
 use crate::{Order, Page, stamp};
 
@@ -181,7 +180,7 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     order.push((col("comment_ID"), tie));
     let page = crate::query::merged(branches, ("c", "comment_ID"), order, None);
     let of_posts = !q.post_types.is_empty() || !q.post_statuses.is_empty();
-    let tables = if of_posts { &[counters::COMMENTS, counters::POSTS][..] } else { &[counters::COMMENTS] };
+    let tables = if of_posts { &[rows::COMMENTS, rows::POSTS][..] } else { &[rows::COMMENTS] };
     if !groups.is_empty() {
         let mut page = crate::query::page(db, &[], &filtered, page, (q.limit, offset, false), CommentId)?;
         page.total = match comment_groups::total(q, &groups) {
@@ -314,10 +313,10 @@ pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
 /// Deletes a comment with its meta and returns it. Replies are attached to its parent.
 pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     let Some(comment) = get(tx, id)? else { return Ok(None) };
-    let mut replies = Query::update();
-    replies.table(tx.table("comments")).value("comment_parent", comment.parent.0);
-    replies.and_where(Expr::col("comment_parent").eq(id.0));
-    tx.execute("comments", &replies)?;
+    let replies = || Expr::col("comment_parent").eq(id.0);
+    let mut update = Query::update();
+    update.table(tx.table("comments")).value("comment_parent", comment.parent.0).and_where(replies());
+    change_matching(tx, &update, ("comments", "comment_ID"), rows::COMMENTS, replies())?;
     meta::delete_all(tx, MetaKind::Comment, &[id.0])?;
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
@@ -329,16 +328,17 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
 /// Deletes all comments on these posts, with their meta.
 pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
     for piece in posts.chunks(1_000) {
-        let mut ids = Query::select();
-        ids.column("comment_ID").from(tx.table("comments"));
-        ids.and_where(Expr::col("comment_post_ID").is_in(piece.iter().copied()));
-        let mut of_comments = Query::delete();
-        of_comments.from_table(tx.table("commentmeta")).and_where(Expr::col("comment_id").in_subquery(ids));
-        tx.execute("commentmeta", &of_comments)?;
-        let mut comments = Query::delete();
-        comments.from_table(tx.table("comments"));
-        comments.and_where(Expr::col("comment_post_ID").is_in(piece.iter().copied()));
-        tx.execute("comments", &comments)?;
+        let mut s = Query::select();
+        s.column("comment_ID").from(tx.table("comments"));
+        s.and_where(Expr::col("comment_post_ID").is_in(piece.iter().copied()));
+        let ids = tx.all(&s, |row| row.int(0))?;
+        for comments in ids.chunks(1_000) {
+            meta::delete_all(tx, MetaKind::Comment, comments)?;
+            let mut delete = Query::delete();
+            delete.from_table(tx.table("comments"));
+            delete.and_where(Expr::col("comment_ID").is_in(comments.iter().copied()));
+            tx.change_rows(&delete, rows::COMMENTS, comments)?;
+        }
     }
     Ok(())
 }

@@ -2,8 +2,6 @@
 
 use svc_db::schema::{CountTable, CountTrigger};
 
-use crate::counters;
-
 const fn trigger(
     table: &'static str,
     event: &'static str,
@@ -27,7 +25,6 @@ pub(crate) const COUNTS: &[CountTable] = &[
             trigger("posts", "delete", "1", &["SELECT OLD.post_type, OLD.post_status"], &[]),
             trigger("posts", "update", "(NEW.post_type, NEW.post_status) IS NOT (OLD.post_type, OLD.post_status)", &["SELECT OLD.post_type, OLD.post_status"], &["SELECT NEW.post_type, NEW.post_status"]),
         ],
-        counter: None,
     },
     CountTable {
         name: "svc_author_count",
@@ -41,7 +38,6 @@ pub(crate) const COUNTS: &[CountTable] = &[
                 &["SELECT OLD.post_author, OLD.post_type, OLD.post_status WHERE OLD.post_type <> 'revision'"],
                 &["SELECT NEW.post_author, NEW.post_type, NEW.post_status WHERE NEW.post_type <> 'revision'"]),
         ],
-        counter: Some(counters::AUTHORS),
     },
     // Kind `d` counts by date, `m` by modification.
     CountTable {
@@ -61,7 +57,6 @@ pub(crate) const COUNTS: &[CountTable] = &[
                 "SELECT OLD.post_type, OLD.post_status, 'd', substr(OLD.post_date, 1, 10) WHERE OLD.post_type <> 'revision'", "SELECT OLD.post_type, OLD.post_status, 'm', substr(OLD.post_modified, 1, 10) WHERE OLD.post_type <> 'revision'"], &[
                 "SELECT NEW.post_type, NEW.post_status, 'd', substr(NEW.post_date, 1, 10) WHERE NEW.post_type <> 'revision'", "SELECT NEW.post_type, NEW.post_status, 'm', substr(NEW.post_modified, 1, 10) WHERE NEW.post_type <> 'revision'"]),
         ],
-        counter: None,
     },
     // Relationships whose post exists. A post may be inserted or deleted while it has relationships.
     CountTable {
@@ -81,7 +76,6 @@ pub(crate) const COUNTS: &[CountTable] = &[
                 &["SELECT term_taxonomy_id, OLD.post_type, OLD.post_status FROM {term_relationships} WHERE object_id = OLD.ID"],
                 &["SELECT term_taxonomy_id, NEW.post_type, NEW.post_status FROM {term_relationships} WHERE object_id = NEW.ID"]),
         ],
-        counter: None,
     },
     // Roles and levels: the values of these two keys, and the users who have them.
     CountTable {
@@ -96,7 +90,6 @@ pub(crate) const COUNTS: &[CountTable] = &[
                 &["SELECT OLD.meta_key, COALESCE(OLD.meta_value, '0') WHERE OLD.meta_key IN ({'capabilities'}, {'user_level'})"],
                 &["SELECT NEW.meta_key, COALESCE(NEW.meta_value, '0') WHERE NEW.meta_key IN ({'capabilities'}, {'user_level'})"]),
         ],
-        counter: None,
     },
     CountTable {
         name: "svc_user_rights",
@@ -110,7 +103,6 @@ pub(crate) const COUNTS: &[CountTable] = &[
                 &["SELECT OLD.meta_key, COALESCE(OLD.meta_value, '0'), OLD.user_id WHERE OLD.meta_key IN ({'capabilities'}, {'user_level'})"],
                 &["SELECT NEW.meta_key, COALESCE(NEW.meta_value, '0'), NEW.user_id WHERE NEW.meta_key IN ({'capabilities'}, {'user_level'})"]),
         ],
-        counter: None,
     },
     CountTable {
         name: "svc_comment_count",
@@ -124,6 +116,5 @@ pub(crate) const COUNTS: &[CountTable] = &[
                 &["SELECT OLD.comment_approved, OLD.comment_type, substr(OLD.comment_date_gmt, 1, 10)"],
                 &["SELECT NEW.comment_approved, NEW.comment_type, substr(NEW.comment_date_gmt, 1, 10)"]),
         ],
-        counter: None,
     },
 ];

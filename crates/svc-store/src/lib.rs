@@ -3,7 +3,6 @@
 mod caches;
 mod columns;
 mod comment_groups;
-mod counters;
 mod counts;
 mod export;
 mod newest;
@@ -45,8 +44,8 @@ pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 pub use svc_db::{
-    ChangeRecord, DatabaseUrl, Db, Dialect, Result, Row, Rows, StoreConfig, StoreError, Subscriber, Tx, get_or_load,
-    mysql_options, stamp,
+    ChangeRecord, DatabaseUrl, Db, Dialect, LoggedChange, Object, Operation, Result, Row, Rows, StoreConfig,
+    StoreError, Subscriber, Tx, get_or_load, mysql_options, stamp,
 };
 pub use svc_search::SearchIndexState;
 

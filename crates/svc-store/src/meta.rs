@@ -8,6 +8,7 @@ use svc_db::{Db, Result, Rows, StoreError, Tx};
 /// The object types that meta belongs to.
 pub use svc_model::MetaKind;
 
+use crate::query::change_matching;
 use crate::rows;
 use crate::stored_text::StoredText;
 
@@ -204,10 +205,11 @@ pub fn delete_all(tx: &mut Tx, kind: MetaKind, ids: &[i64]) -> Result<u64> {
 /// Deletes the values of a key from all objects of this type, or only those equal to `value`, and returns their number.
 pub fn delete_everywhere(tx: &mut Tx, kind: MetaKind, name: &str, value: Option<&StoredText>) -> Result<u64> {
     let table = table_of(kind);
-    let mut delete = Query::delete();
-    delete.from_table(tx.table(table.name)).and_where(Expr::col("meta_key").eq(name));
+    let mut values = Expr::col("meta_key").eq(name);
     if let Some(value) = value {
-        delete.and_where(Expr::col("meta_value").eq(value.as_stored()));
+        values = values.and(Expr::col("meta_value").eq(value.as_stored()));
     }
-    Ok(tx.execute(table.name, &delete)?.rows)
+    let mut delete = Query::delete();
+    delete.from_table(tx.table(table.name)).and_where(values.clone());
+    change_matching(tx, &delete, (table.name, table.object_id), table.rows, values)
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use sea_query::{Expr, ExprTrait as _, OnConflict, Query, SelectStatement};
-use svc_db::{Db, Result, StoreError, Tx};
+use svc_db::{Db, Operation, Result, StoreError, Tx};
 
 use crate::caches;
-use crate::counters;
 use crate::rows;
 use crate::stored_text::StoredText;
 
@@ -37,7 +36,7 @@ pub fn autoloaded(db: &mut Db) -> Result<Arc<Options>> {
 
 /// Reads an option; `None` if it does not exist.
 pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
-    if db.version(counters::OPTIONS).is_some()
+    if db.version(rows::OPTIONS).is_some()
         && let Some(value) = autoloaded(db)?.get(name)
     {
         return Ok(Some(value.clone()));
@@ -76,7 +75,8 @@ pub fn set(tx: &mut Tx, name: &str, value: &StoredText, autoload: bool) -> Resul
         .values([name.into(), value.as_stored().into(), new_autoload(value, autoload).into()])
         .map_err(|e| StoreError::Other(e.to_string()))?;
     insert.on_conflict(OnConflict::column("option_name").update_column("option_value").to_owned());
-    tx.execute("options", &insert).map(drop)
+    // An option that exists is replaced.
+    tx.change_named(&insert, Operation::Update, rows::OPTIONS, name).map(drop)
 }
 
 /// The `autoload` column of a new option. Source: `wp_determine_option_autoload_value`.
@@ -103,7 +103,7 @@ pub fn replace(tx: &mut Tx, name: &str, old: &StoredText, new: &StoredText) -> R
 pub fn delete(tx: &mut Tx, name: &str) -> Result<bool> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("options")).and_where(Expr::col("option_name").eq(name));
-    Ok(tx.execute("options", &delete)?.rows > 0)
+    Ok(tx.change_named(&delete, Operation::Delete, rows::OPTIONS, name)?.rows > 0)
 }
 
 #[cfg(test)]

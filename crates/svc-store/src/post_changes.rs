@@ -1,6 +1,8 @@
 //! How a transaction changes posts: facts in its [`ChangeRecord`].
 
-use svc_db::{ChangeRecord, Tx};
+use std::collections::HashMap;
+
+use svc_db::{ChangeRecord, Description, Tx};
 use svc_model::{Post, PostId, UserId};
 
 /// What a post is counted and listed by.
@@ -12,6 +14,24 @@ pub struct PostClass {
     pub status: String,
     /// The author; `None` if the transaction did not read it.
     pub author: Option<UserId>,
+}
+
+impl PostClass {
+    /// An SQL expression for [`to_text`](Self::to_text) of a stored post.
+    pub(crate) const COLUMNS: &str = "{row}.post_author || ',' || {row}.post_status || ',' || {row}.post_type";
+
+    /// The text in the log of changes: `AUTHOR,STATUS,TYPE`. The author is empty if it is not known.
+    fn to_text(&self) -> String {
+        let author = self.author.map_or_else(String::new, |author| author.0.to_string());
+        format!("{author},{},{}", self.status, self.post_type)
+    }
+
+    /// Parses a [description](svc_db::LoggedChange) of a post in the log of changes.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, ',');
+        let author = parts.next()?.parse().ok().map(UserId);
+        Some(PostClass { author, status: parts.next()?.to_owned(), post_type: parts.next()?.to_owned() })
+    }
 }
 
 impl From<&Post> for PostClass {
@@ -31,8 +51,8 @@ pub struct PostChange {
     pub after: Option<PostClass>,
 }
 
-/// The posts that a transaction has created, updated and deleted, in this order. Changes of many posts at once, such as a new
-/// author for all posts of another one, are not among them; the record then has no ids of posts.
+/// The posts that a transaction has created, updated and deleted, in this order. A change of other columns, such as the number of
+/// comments, is not among them.
 #[derive(Debug, Default)]
 pub struct PostChanges(Vec<PostChange>);
 
@@ -40,6 +60,17 @@ impl PostChanges {
     /// Those in the record of a transaction.
     pub fn of(record: &ChangeRecord) -> &[PostChange] {
         record.facts::<PostChanges>().map_or(&[], |changes| &changes.0)
+    }
+
+    /// What the posts were before the transaction and are after it, by id.
+    pub(crate) fn descriptions(record: &ChangeRecord) -> HashMap<i64, Description> {
+        let mut of = HashMap::new();
+        for change in Self::of(record) {
+            let text = |class: &Option<PostClass>| class.as_ref().map(PostClass::to_text);
+            let first = || Description { before: text(&change.before), after: None };
+            of.entry(change.id.0).or_insert_with(first).after = text(&change.after);
+        }
+        of
     }
 
     /// Adds a change to the record of a transaction.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, Query, SelectStatement, Value};
-use svc_db::{Db, Result, StoreError};
+use svc_db::{Change, Db, Result, Rows, StoreError, Tx};
 
 use crate::Page;
 
@@ -41,13 +41,13 @@ pub(crate) use list_query;
 /// `filtered` is the same statement without columns, order and limit; `bounds` are limit, offset, and whether to count.
 pub(crate) fn page<Id>(
     db: &mut Db,
-    groups: &[&str],
+    counted: &[Rows],
     filtered: &SelectStatement,
     page: SelectStatement,
     bounds: (Option<u64>, u64, bool),
     id: impl Fn(i64) -> Id,
 ) -> Result<Page<Id>> {
-    page_and_total(db, page, bounds, id, |db| db.total(groups, filtered))
+    page_and_total(db, page, bounds, id, |db| db.total(counted, filtered))
 }
 
 /// [`page()`] with another way to count the matches.
@@ -207,4 +207,22 @@ pub(crate) fn escape_pattern(text: &str) -> String {
         out.push(c);
     }
     out
+}
+
+/// Executes a statement that changes the rows of a table that match a condition, and records the objects that they belong to, whose
+/// ids are in a column. Returns the number of rows.
+pub(crate) fn change_matching(
+    tx: &mut Tx,
+    statement: &impl Change,
+    (table, object): (&'static str, &'static str),
+    rows: Rows,
+    condition: Expr,
+) -> Result<u64> {
+    let mut s = Query::select();
+    s.distinct().column(object).from(tx.table(table)).and_where(condition);
+    let ids = tx.all(&s, |row| row.int(0))?;
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    Ok(tx.change_rows(statement, rows, &ids)?.rows)
 }

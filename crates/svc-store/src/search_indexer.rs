@@ -328,7 +328,7 @@ impl Indexer {
         let mark = generation.mark().seq;
         let next = self.set(generation)?;
         if mark - self.state.log_start > self.tuning.max_old_entries {
-            database.write_blocking(move |tx| log.trim(tx, mark))?;
+            log.trim(mark);
             self.state.log_start = mark;
         }
         Ok(next)

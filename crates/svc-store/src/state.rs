@@ -102,7 +102,7 @@ pub fn read(db: &mut Db, object: StoredObject) -> Result<Option<StoredState>> {
         let mut n_rows = 0_u64;
         // Of a term's taxonomy, the number of posts does not count.
         let table = TABLES.iter().find(|table| table.name == part.table);
-        table.into_iter().flat_map(|table| table.rows).take(1).for_each(|rows| rows.depend_on(db.cx(), [id]));
+        table.into_iter().flat_map(|table| table.rows).take(1).for_each(|of| of.rows.depend_on(db.cx(), [id]));
         db.cached(
             (part.statement, 0),
             &[id.into()],

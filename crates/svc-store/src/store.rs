@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use svc_db::{Database, Db, Logged, Result, StoreConfig, StoreError, Subscriber, Tx};
+use svc_db::{Database, Db, LoggedChange, Result, StoreConfig, StoreError, Subscriber, Tx};
 use svc_search::SearchIndexState;
 use svc_versions::{Context, Stamp, Versions};
 
@@ -99,6 +99,15 @@ impl Store {
         self.database.write_blocking(f)
     }
 
+    /// The changes after a number, or the last ones, at most `limit`, in the order of the commits. `None` if the database has no
+    /// log ([`Database::logged_changes`]).
+    ///
+    /// # Errors
+    /// Those of a read.
+    pub fn logged_changes(&self, cx: &Context, after: Option<i64>, limit: u32) -> Result<Option<Vec<LoggedChange>>> {
+        self.database.logged_changes(cx, after, limit)
+    }
+
     /// Adds a subscriber of the changes of this process ([`Database::subscribe`]).
     pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>) {
         self.database.subscribe(subscriber);
@@ -131,19 +140,6 @@ impl Store {
     /// The state of the search index.
     pub fn search_index_state(&self) -> SearchIndexState {
         self.caches.search.index.state()
-    }
-
-    /// Removes what [`Self::start_search_index`] has added to the database. Call it if the site is served without an index.
-    ///
-    /// # Errors
-    /// Those of a write.
-    pub fn remove_search_log(&self) -> Result<()> {
-        let Some(log) = self.database.row_log() else { return Ok(()) };
-        let logged = self.database.read_unlimited(|db| log.read(db, i64::MAX, 1))?;
-        if logged == Logged::Nothing {
-            return Ok(());
-        }
-        self.write_blocking(move |tx| log.remove(tx))
     }
 
     /// The database, without the caches of a site.

@@ -3,46 +3,31 @@
 //! The `CREATE` statements of both engines, the columns for import and export, and the names in queries derive from
 //! these tables. An existing database is used unchanged; on MySQL nothing here alters it.
 
+use svc_db::Rows;
 use svc_db::schema::{
-    Column, ColumnType, DefaultValue, Gate, Index, Layout, LoggedTable, RowCounter, Schema, Table, TextColumn,
+    Column, ColumnType, DefaultValue, Gate, Index, Layout, LoggedTable, ObjectColumn, Schema, Table, TableRows,
+    TextColumn,
 };
 
 use crate::counts::COUNTS;
-use crate::{counters, rows};
+use crate::post_changes::PostClass;
+use crate::rows;
 
 /// What the engines have to know of a site's tables.
 pub(crate) static SCHEMA: Schema = Schema {
     tables: TABLES,
-    counters: counters::ALL,
     // They determine permissions.
-    exact_counters: &[counters::OPTIONS, counters::USERS],
+    exact: &[rows::OPTIONS, rows::USERS, rows::USER_META],
     counts: COUNTS,
     layout: Layout {
-        version: 3,
-        obsolete: &[
-            "INDEX {prefix}posts_type_date",
-            "TRIGGER {prefix}svc_count_insert",
-            "TRIGGER {prefix}svc_count_delete",
-            "TRIGGER {prefix}svc_count_update",
-        ],
+        version: 4,
+        obsolete: &["INDEX {prefix}posts_type_date", "TABLE {prefix}svc_epoch", "TABLE {prefix}svc_search_log"],
     },
     log: Some(LoggedTable {
-        name: "svc_search",
         table: "posts",
         rows: rows::POSTS,
-        counter: counters::POSTS,
         id: "ID",
         texts: ["post_title", "post_excerpt", "post_content"],
-        columns: &[
-            "ID",
-            "post_title",
-            "post_excerpt",
-            "post_content",
-            "post_type",
-            "post_status",
-            "post_password",
-            "post_date",
-        ],
         except: ("post_type", "revision"),
         digest: "CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), \
                  post_type, post_status, post_date)), 16), 16, 10)",
@@ -69,8 +54,9 @@ const fn unique(name: &'static str, columns: &'static [(&'static str, u16)]) -> 
     Index { name, columns, unique: true }
 }
 
-const fn all_rows(name: &'static str, counter: &'static str) -> RowCounter {
-    RowCounter { name, counter, condition: "" }
+/// All rows of a table, by the id of the object in a column.
+const fn by_id(rows: Rows, column: &'static str) -> TableRows {
+    TableRows { rows, object: ObjectColumn::Id(column), condition: "", description: "" }
 }
 
 const ZERO_DATE: DefaultValue = DefaultValue::Value("0000-00-00 00:00:00");
@@ -79,7 +65,7 @@ const ZERO: DefaultValue = DefaultValue::Value("0");
 const LONG: ColumnType = ColumnType::Text("longtext");
 
 macro_rules! meta_table {
-    ($name:literal, $id:literal, $object:literal, $rows:expr, $counter:expr) => {
+    ($name:literal, $id:literal, $object:literal, $rows:expr) => {
         Table {
             name: $name,
             columns: &[
@@ -91,16 +77,14 @@ macro_rules! meta_table {
             primary: &[$id],
             indexes: &[index($object, &[($object, 0)]), index("meta_key", &[("meta_key", 191)])],
             sqlite_indexes: &[],
-            rows: &[$rows],
-            counters: &[all_rows($name, $counter)],
-            derived_counters: &[],
+            rows: &[by_id($rows, $object)],
         }
     };
 }
 
 /// The twelve tables, in alphabetical order as in dumps.
 pub(crate) const TABLES: &[Table] = &[
-    meta_table!("commentmeta", "meta_id", "comment_id", rows::COMMENT_META, counters::COMMENT_META),
+    meta_table!("commentmeta", "meta_id", "comment_id", rows::COMMENT_META),
     Table {
         name: "comments",
         columns: &[
@@ -134,9 +118,7 @@ pub(crate) const TABLES: &[Table] = &[
             index("approved_type_date", &[("comment_approved", 0), ("comment_type", 0), ("comment_date", 0)]),
             index("approved_type_date_gmt", &[("comment_approved", 0), ("comment_type", 0), ("comment_date_gmt", 0)]),
         ],
-        rows: &[rows::COMMENTS],
-        counters: &[all_rows("comments", counters::COMMENTS)],
-        derived_counters: &[],
+        rows: &[by_id(rows::COMMENTS, "comment_ID")],
     },
     Table {
         name: "links",
@@ -158,9 +140,7 @@ pub(crate) const TABLES: &[Table] = &[
         primary: &["link_id"],
         indexes: &[index("link_visible", &[("link_visible", 0)])],
         sqlite_indexes: &[],
-        rows: &[rows::LINKS],
-        counters: &[all_rows("links", counters::LINKS)],
-        derived_counters: &[],
+        rows: &[by_id(rows::LINKS, "link_id")],
     },
     Table {
         name: "options",
@@ -173,11 +153,14 @@ pub(crate) const TABLES: &[Table] = &[
         primary: &["option_id"],
         indexes: &[unique("option_name", &[("option_name", 0)]), index("autoload", &[("autoload", 0)])],
         sqlite_indexes: &[],
-        rows: &[rows::OPTIONS],
-        counters: &[all_rows("options", counters::OPTIONS)],
-        derived_counters: &[],
+        rows: &[TableRows {
+            rows: rows::OPTIONS,
+            object: ObjectColumn::Name("option_name"),
+            condition: "",
+            description: "",
+        }],
     },
-    meta_table!("postmeta", "meta_id", "post_id", rows::POST_META, counters::POST_META),
+    meta_table!("postmeta", "meta_id", "post_id", rows::POST_META),
     Table {
         name: "posts",
         columns: &[
@@ -230,12 +213,20 @@ pub(crate) const TABLES: &[Table] = &[
                 &[("post_type", 0), ("post_status", 0), ("post_author", 0), ("post_date", 0)],
             ),
         ],
-        rows: &[rows::POSTS, rows::REVISIONS],
-        counters: &[
-            RowCounter { name: "posts", counter: counters::POSTS, condition: "{row}.post_type <> 'revision'" },
-            RowCounter { name: "revisions", counter: counters::REVISIONS, condition: "{row}.post_type = 'revision'" },
+        rows: &[
+            TableRows {
+                rows: rows::POSTS,
+                object: ObjectColumn::Id("ID"),
+                condition: "{row}.post_type <> 'revision'",
+                description: PostClass::COLUMNS,
+            },
+            TableRows {
+                rows: rows::REVISIONS,
+                object: ObjectColumn::Id("post_parent"),
+                condition: "{row}.post_type = 'revision'",
+                description: "",
+            },
         ],
-        derived_counters: &[counters::AUTHORS],
     },
     Table {
         name: "term_relationships",
@@ -247,9 +238,7 @@ pub(crate) const TABLES: &[Table] = &[
         primary: &["object_id", "term_taxonomy_id"],
         indexes: &[index("term_taxonomy_id", &[("term_taxonomy_id", 0)])],
         sqlite_indexes: &[],
-        rows: &[rows::POST_TERMS],
-        counters: &[all_rows("term_relationships", counters::TERMS)],
-        derived_counters: &[],
+        rows: &[by_id(rows::POST_TERMS, "object_id")],
     },
     Table {
         name: "term_taxonomy",
@@ -270,11 +259,9 @@ pub(crate) const TABLES: &[Table] = &[
             index("taxonomy_count", &[("taxonomy", 0), ("count", 0), ("term_id", 0)]),
             index("taxonomy_parent", &[("taxonomy", 0), ("parent", 0)]),
         ],
-        rows: &[rows::TERMS, rows::TERM_COUNTS],
-        counters: &[all_rows("term_taxonomy", counters::TERMS)],
-        derived_counters: &[],
+        rows: &[by_id(rows::TERMS, "term_id"), by_id(rows::TERM_COUNTS, "term_taxonomy_id")],
     },
-    meta_table!("termmeta", "meta_id", "term_id", rows::TERM_META, counters::TERM_META),
+    meta_table!("termmeta", "meta_id", "term_id", rows::TERM_META),
     Table {
         name: "terms",
         columns: &[
@@ -286,11 +273,9 @@ pub(crate) const TABLES: &[Table] = &[
         primary: &["term_id"],
         indexes: &[index("slug", &[("slug", 191)]), index("name", &[("name", 191)])],
         sqlite_indexes: &[],
-        rows: &[rows::TERMS],
-        counters: &[all_rows("terms", counters::TERMS)],
-        derived_counters: &[],
+        rows: &[by_id(rows::TERMS, "term_id")],
     },
-    meta_table!("usermeta", "umeta_id", "user_id", rows::USER_META, counters::USERS),
+    meta_table!("usermeta", "umeta_id", "user_id", rows::USER_META),
     Table {
         name: "users",
         columns: &[
@@ -315,8 +300,6 @@ pub(crate) const TABLES: &[Table] = &[
             index("display_name", &[("display_name", 0)]),
             index("user_registered", &[("user_registered", 0)]),
         ],
-        rows: &[rows::USERS],
-        counters: &[all_rows("users", counters::USERS)],
-        derived_counters: &[],
+        rows: &[by_id(rows::USERS, "ID")],
     },
 ];

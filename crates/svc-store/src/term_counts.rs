@@ -237,7 +237,8 @@ pub fn correct_counts(tx: &mut Tx, wrong: &[WrongCount]) -> Result<u64> {
         let mut update = Query::update();
         update.table(tx.table("term_taxonomy")).value("count", value.finally(Expr::col("count")));
         update.cond_where(unchanged);
-        n += tx.execute("term_taxonomy", &update)?.rows;
+        let ids: Vec<i64> = piece.iter().map(|count| count.term.0).collect();
+        n += tx.change_rows(&update, rows::TERM_COUNTS, &ids)?.rows;
     }
     Ok(n)
 }

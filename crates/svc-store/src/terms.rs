@@ -8,10 +8,9 @@ use svc_model::{PostId, Term, TermId, TermTaxonomyId};
 
 use crate::caches;
 use crate::columns::{self, Column, columns};
-use crate::counters;
 use crate::meta::{self, MetaKind};
 use crate::options;
-use crate::query::{in_order, list_query};
+use crate::query::{change_matching, in_order, list_query};
 use crate::rows;
 use crate::{Order, Page, term_counts};
 
@@ -282,7 +281,14 @@ fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         }
     }
     page.order_by(("t", "term_id"), if q.order_by == TermOrderBy::Id { direction } else { sea_query::Order::Asc });
-    crate::query::page(db, &[counters::TERMS], &filtered, page, (q.limit, q.offset, q.total), TermId)
+    crate::query::page(
+        db,
+        &[rows::TERMS, rows::TERM_COUNTS, rows::POST_TERMS],
+        &filtered,
+        page,
+        (q.limit, q.offset, q.total),
+        TermId,
+    )
 }
 
 /// Returns whether a list is best read in the order of the terms, which finds a page quickly if most terms are in the
@@ -415,10 +421,10 @@ fn delete_cached_tree(tx: &mut Tx, taxonomy: &str) -> Result<()> {
 /// Posts that would have no term of the taxonomy left get `default` (`default_category`). Returns the posts that had
 /// the term. Source: `wp_delete_term`.
 pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<PostId>> {
-    let mut children = Query::update();
-    children.table(tx.table("term_taxonomy")).value("parent", term.parent.0);
-    children.and_where(Expr::col("parent").eq(term.id.0)).and_where(Expr::col("taxonomy").eq(term.taxonomy.as_str()));
-    tx.execute("term_taxonomy", &children)?;
+    let children = || Expr::col("parent").eq(term.id.0).and(Expr::col("taxonomy").eq(term.taxonomy.as_str()));
+    let mut update = Query::update();
+    update.table(tx.table("term_taxonomy")).value("parent", term.parent.0).and_where(children());
+    change_matching(tx, &update, ("term_taxonomy", "term_id"), rows::TERMS, children())?;
     delete_cached_tree(tx, &term.taxonomy)?;
 
     let mut s = Query::select();
@@ -428,7 +434,8 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
     let mut relationships = Query::delete();
     relationships.from_table(tx.table("term_relationships"));
     relationships.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    tx.execute("term_relationships", &relationships)?;
+    let ids: Vec<i64> = posts.iter().map(|post| post.0).collect();
+    tx.change_rows(&relationships, rows::POST_TERMS, &ids)?;
     if let Some(default) = default.filter(|d| d.taxonomy_id != term.taxonomy_id) {
         let terms_of_posts = of_objects(tx, &posts)?;
         let bare: Vec<PostId> = posts
@@ -443,14 +450,15 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
 
     let mut row = Query::delete();
     row.from_table(tx.table("term_taxonomy")).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
-    tx.execute("term_taxonomy", &row)?;
+    tx.change_rows(&row, rows::TERMS, &[term.id.0])?;
+    tx.record(rows::TERM_COUNTS, &[term.taxonomy_id.0]);
     // The name is deleted with its last taxonomy.
     let mut s = Query::select();
     s.column("term_id").from(tx.table("term_taxonomy")).and_where(Expr::col("term_id").eq(term.id.0));
     if tx.first(&s, |row| row.int(0))?.is_none() {
         let mut row = Query::delete();
         row.from_table(tx.table("terms")).and_where(Expr::col("term_id").eq(term.id.0));
-        tx.execute("terms", &row)?;
+        tx.change_rows(&row, rows::TERMS, &[term.id.0])?;
         meta::delete_all(tx, MetaKind::Term, &[term.id.0])?;
     }
     Ok(posts)

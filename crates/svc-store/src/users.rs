@@ -6,11 +6,10 @@ use svc_model::{PostId, User, UserId};
 
 use crate::caches;
 use crate::columns::{self, columns};
-use crate::counters;
 use crate::meta::{self, MetaKind};
-use crate::query::{in_order, list_query};
+use crate::query::{change_matching, in_order, list_query};
 use crate::rows;
-use crate::{Order, Page};
+use crate::{Order, Page, posts};
 
 #[rustfmt::skip]
 columns! { User, &'static str;
@@ -188,7 +187,11 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
         page.order_by(("u", column), direction.clone());
     }
     page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { direction } else { sea_query::Order::Asc });
-    let groups = if q.published.is_some() { &[counters::USERS, counters::AUTHORS][..] } else { &[counters::USERS] };
+    let groups = if q.published.is_some() {
+        &[rows::USERS, rows::USER_META, rows::POSTS][..]
+    } else {
+        &[rows::USERS, rows::USER_META]
+    };
     crate::query::page(db, groups, &filtered, page, (q.limit, q.offset, q.total), UserId)
 }
 
@@ -322,12 +325,11 @@ pub fn update(tx: &mut Tx, user: &User) -> Result<bool> {
 /// The caller must first delete posts that are not to be reassigned (see [`posts_of`]).
 pub fn delete(tx: &mut Tx, id: UserId, new_owner: Option<UserId>) -> Result<bool> {
     if let Some(new_owner) = new_owner {
-        let mut posts = Query::update();
-        posts.table(tx.table("posts")).value("post_author", new_owner.0).and_where(Expr::col("post_author").eq(id.0));
-        tx.execute("posts", &posts)?;
-        let mut links = Query::update();
-        links.table(tx.table("links")).value("link_owner", new_owner.0).and_where(Expr::col("link_owner").eq(id.0));
-        tx.execute("links", &links)?;
+        posts::replace_author(tx, id, new_owner)?;
+        let links = || Expr::col("link_owner").eq(id.0);
+        let mut update = Query::update();
+        update.table(tx.table("links")).value("link_owner", new_owner.0).and_where(links());
+        change_matching(tx, &update, ("links", "link_id"), rows::LINKS, links())?;
     }
     meta::delete_all(tx, MetaKind::User, &[id.0])?;
     let mut delete = Query::delete();

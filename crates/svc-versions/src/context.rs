@@ -4,7 +4,7 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ struct Inner {
 struct Shared {
     is_request: bool,
     may_block: bool,
+    /// The id of the caller; zero if nobody is known.
+    caller: AtomicI64,
     /// The time before the first read.
     stamp: Mutex<Option<Stamp>>,
     /// Values of [`Context::state`], by type.
@@ -84,6 +86,7 @@ impl Context {
         let shared = Arc::new(Shared {
             is_request,
             may_block,
+            caller: AtomicI64::new(0),
             stamp: Mutex::default(),
             states: Mutex::default(),
             is_running: AtomicBool::new(false),
@@ -93,9 +96,10 @@ impl Context {
     }
 
     /// The context of a part of this work that another thread does, or that has a transaction of its own: with the same
-    /// transport and [values](Self::with), but without anything that was read.
+    /// transport, caller and [values](Self::with), but without anything that was read.
     pub fn detached(&self) -> Self {
         let detached = Context::new(false, false, self.transport());
+        detached.0.shared.caller.store(self.0.shared.caller.load(Relaxed), Relaxed);
         detached.child_with(self.0.values.clone())
     }
 
@@ -152,6 +156,16 @@ impl Context {
     /// Whether reads may block the thread.
     pub fn may_block(&self) -> bool {
         self.0.shared.may_block
+    }
+
+    /// The id of the user who sends the request, as [`set_caller`](Self::set_caller) has set it.
+    pub fn caller(&self) -> Option<i64> {
+        Some(self.0.shared.caller.load(Relaxed)).filter(|id| *id != 0)
+    }
+
+    /// Records who sends the request, once they are authenticated: changes are recorded as theirs. Zero is nobody.
+    pub fn set_caller(&self, id: i64) {
+        self.0.shared.caller.store(id, Relaxed);
     }
 
     /// How the client reached the site.

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod backup;
+mod changes;
 mod config;
 mod content;
 mod data;
@@ -77,6 +78,7 @@ fn commands() -> Command {
         .subcommand(data::export_command())
         .subcommand(backup::backup_command())
         .subcommand(backup::restore_command())
+        .subcommand(changes::changes_command())
         .subcommand(users::user_command())
         .subcommand(users::app_password_command())
         .subcommand(themes::command())
@@ -170,6 +172,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("export", args)) => data::export(&config, args),
         Some(("backup", args)) => backup::backup(&config, args),
         Some(("restore", args)) => backup::restore(&config, args),
+        Some(("changes", args)) => changes::changes(&config, args),
         Some(("user", args)) => users::user(&config, args, now),
         Some(("app-password", args)) => users::app_password(&config, args, now),
         Some(("theme", args)) => themes::run(&config, args),

@@ -116,6 +116,8 @@ pub struct Config {
     pub table_prefix: String,
     /// Maximum age of cached totals of lists, with MySQL.
     pub staleness: Duration,
+    /// Number of changes that the log of changes keeps; `None` for the default of the store.
+    pub change_log: Option<u32>,
     /// Number of database connections for reading; zero for the default of the store.
     pub readers: usize,
     /// Memory for caches.
@@ -266,6 +268,7 @@ impl Config {
             database: database.unwrap_or_else(|| Secret::new(format!("sqlite:{}", data.join("site.db").display()))),
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             staleness: read.required("staleness_seconds", staleness)?,
+            change_log: read.optional("change_log", change_log)?,
             readers: read.required("readers", readers)?,
             caches,
             search_index_min_posts: read.required("search_index_min_posts", min_posts)?,
@@ -370,6 +373,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
 fn staleness(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|n| *n <= 3_600);
     seconds.map(Duration::from_secs).ok_or_else(|| "must be a number from 0 to 3600".to_owned())
+}
+
+/// A number of changes, from a thousand to ten million.
+fn change_log(text: &str) -> Result<u32, String> {
+    let n = text.parse().ok().filter(|n| (1_000..=10_000_000).contains(n));
+    n.ok_or_else(|| "must be a number from 1000 to 10000000".to_owned())
 }
 
 /// A number of connections; zero for the default of the store.

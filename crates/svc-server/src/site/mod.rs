@@ -340,6 +340,7 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let mut settings = StoreConfig::new(database_url(config)?);
     settings.table_prefix.clone_from(&config.table_prefix);
     settings.staleness = config.staleness;
+    settings.change_log = config.change_log;
     settings.readers = config.readers;
     settings.page_cache = config.caches.pages;
     Store::open(&settings).map_err(Error::store("cannot open the database"))
@@ -417,12 +418,7 @@ impl OpenSite {
     /// which waits for it.
     pub fn start_search_index(&self) -> Option<SearchIndexer> {
         let store = &self.site.store;
-        let Some(min_posts) = self.config.search_index_min_posts else {
-            if let Err(error) = store.remove_search_log() {
-                tracing::warn!(%error, "cannot remove the log of the search index");
-            }
-            return None;
-        };
+        let min_posts = self.config.search_index_min_posts?;
         let mut settings = SearchIndexConfig::new(self.config.data.join("search"));
         settings.min_posts = min_posts;
         store.start_search_index(settings)

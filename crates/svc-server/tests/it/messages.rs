@@ -242,6 +242,34 @@ fn users_are_deleted_and_get_new_addresses() {
 }
 
 #[test]
+fn changes_are_shown_with_their_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path();
+    let server = Server::start(own, None);
+    let secret = credentials(own, None);
+    let lines = |args: &[&str]| -> Vec<Value> {
+        let printed = printed(own, &[&["changes", "--json", "--limit", "1000"], args].concat());
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let last = lines(&[]).last().unwrap()["seq"].to_string();
+    let (status, post) = server.send("POST", POSTS, &secret, Some(&json!({"title": "mine", "status": "publish"})));
+    assert_eq!(status, 201, "{post}");
+    printed(own, &["user", "create", "jo", "jo@example.org", "--role", "author"]);
+    let changes = lines(&["--since", &last]);
+    let of = |kind: &str| changes.iter().find(|change| change["rows"] == kind).unwrap_or_else(|| panic!("{changes:#?}"));
+    let created = of("posts");
+    assert_eq!(
+        [&created["operation"], &created["object"], &created["before"], &created["user"]],
+        [&json!("insert"), &post["id"], &Value::Null, &post["author"]]
+    );
+    assert_eq!(created["after"], json!({"type": "post", "status": "publish", "author": post["author"]}));
+    assert_eq!([&of("users")["operation"], &of("users")["user"]], [&json!("insert"), &Value::Null], "the command line");
+    let table = printed(own, &["changes", "--since", &last]);
+    assert!(table.starts_with("SEQ ") && table.contains("post publish"), "{table}");
+    assert!(refused(own, &["changes", "--limit", "0"]).contains("--limit"));
+}
+
+#[test]
 fn a_backup_restores_the_whole_site() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path();

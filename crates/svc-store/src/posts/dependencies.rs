@@ -16,7 +16,7 @@ pub(super) struct Listing {
     status: String,
     date: svc_model::Stamp,
     author: i64,
-    parent: i64,
+    pub(super) parent: i64,
     menu_order: i64,
     slug: String,
     password: String,
@@ -56,9 +56,14 @@ impl Listing {
         PostClass { post_type, status, author: Some(UserId(self.author)) }
     }
 
+    /// Whether the post is a revision of its parent.
+    pub(super) fn is_revision(&self) -> bool {
+        self.post_type == "revision"
+    }
+
     /// Records that the revisions of a post have changed, if this is one.
     pub(super) fn record_revision(&self, tx: &mut Tx) {
-        if self.post_type == "revision" {
+        if self.is_revision() {
             tx.record(rows::REVISIONS, &[self.parent]);
         }
     }

@@ -39,6 +39,7 @@ pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions}
 pub use schedule::{due, next_due, publish_due};
 pub use search::{SearchColumn, search_text};
 pub use trash::{free_slug, take_former_slug, trash};
+pub(crate) use write::replace_author;
 pub use write::{SlugScope, UniqueSlug, delete, insert, insert_with_id, set_guid, unique_slug, unique_slugs, update};
 
 #[rustfmt::skip]

@@ -5,7 +5,7 @@
 //! search is up to the caller.
 
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
-use svc_db::{Db, Result, SqlDialect};
+use svc_db::{Db, Result, Rows, SqlDialect};
 use svc_model::{PostId, UserId};
 
 use super::dependencies::depend_on_list;
@@ -16,8 +16,8 @@ use super::search::{SearchColumn, SearchTerms};
 use super::stats::{DateColumn, Group, Stats};
 use super::totals;
 use crate::caches;
-use crate::counters;
 use crate::query::{any_of, distinct};
+use crate::rows;
 use crate::{Order, Page, stamp};
 
 /// Returns the ids of a page of posts, and the total if requested.
@@ -189,7 +189,7 @@ fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<Post
 /// Counts the matches of a list, unless the number is cached.
 pub(super) fn count_matches(db: &mut Db, q: &PostQuery, terms: &Terms, list_plan: &ListPlan) -> Result<u64> {
     let filtered = filtered(db, q, terms, list_plan, None)?;
-    db.total(&groups(q), &filtered)
+    db.total(&counted_rows(q), &filtered)
 }
 
 /// All ids of a list, without its limit.
@@ -277,17 +277,17 @@ pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStateme
     Ok(ordered(db, q, branches?, &list_plan, false).limit(10).take())
 }
 
-/// The table groups that a list's total depends on.
-pub(super) fn groups(q: &PostQuery) -> Vec<&'static str> {
-    let mut groups = vec![counters::POSTS];
+/// The rows that a list's total depends on.
+pub(super) fn counted_rows(q: &PostQuery) -> Vec<Rows> {
+    let mut counted = vec![rows::POSTS];
     if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
-        groups.push(counters::TERMS);
+        counted.extend([rows::TERMS, rows::POST_TERMS]);
     }
     let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
     if !q.meta.clauses.is_empty() || q.search_file_names || by_meta {
-        groups.push(counters::POST_META);
+        counted.push(rows::POST_META);
     }
-    groups
+    counted
 }
 
 fn ids(list: &[PostId]) -> Vec<i64> {

@@ -67,11 +67,11 @@ pub fn trim_revisions(tx: &mut Tx, id: PostId, limit: u64) -> Result<()> {
         meta::delete_all(tx, MetaKind::Post, piece)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
-        tx.change_rows(&rows, rows::POSTS, piece)?;
+        tx.change_rows(&rows, rows::REVISIONS, &[id.0])?;
+        tx.invalidate(rows::POSTS, piece);
         let class = || PostClass { post_type: "revision".to_owned(), status: "inherit".to_owned(), author: None };
         piece.iter().for_each(|id| PostChanges::record(tx, PostId(*id), Some(class()), None));
         tx.mark_changed([post_lists("revision")]);
-        tx.record(rows::REVISIONS, &[id.0]);
     }
     Ok(())
 }

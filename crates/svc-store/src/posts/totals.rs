@@ -9,10 +9,10 @@ use svc_db::{Db, Result};
 
 use super::plan::{self, Resolved};
 use super::post_query::{Clauses, PostQuery, TaxOperator};
-use super::query::{Terms, count_matches, groups};
+use super::query::{Terms, count_matches, counted_rows};
 use super::stats::{self, DateColumn, Stats};
 use crate::caches::plain_total;
-use crate::counters;
+use crate::rows;
 
 /// The number of posts of a list.
 pub(super) fn total(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Result<u64> {
@@ -86,7 +86,7 @@ fn plain(q: &PostQuery) -> PostQuery {
 
 /// Returns whether only types and statuses restrict the list.
 pub(super) fn is_plain(q: &PostQuery) -> bool {
-    plain(q) == *q && !groups(q).contains(&counters::POST_META)
+    plain(q) == *q && !counted_rows(q).contains(&rows::POST_META)
 }
 
 /// A total that is a sum of maintained counts.

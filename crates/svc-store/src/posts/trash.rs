@@ -7,6 +7,7 @@ use svc_model::{Post, PostId};
 
 use crate::StoredText;
 use crate::meta::{self, MetaKind};
+use crate::rows;
 
 /// Suffix of slugs in the trash, which frees the slug for other posts.
 const TRASHED_SUFFIX: &str = "__trashed";
@@ -102,7 +103,8 @@ fn hide_comments(tx: &mut Tx, id: PostId) -> Result<Option<StoredText>> {
     let mut hide = Query::update();
     hide.table(tx.table("comments")).value("comment_approved", "post-trashed");
     hide.and_where(Expr::col("comment_post_ID").eq(id.0));
-    tx.execute("comments", &hide)?;
+    let ids: Vec<i64> = states.iter().map(|(id, _)| *id).collect();
+    tx.change_rows(&hide, rows::COMMENTS, &ids)?;
     let map = states.into_iter().map(|(id, state)| (svc_php::Key::Int(id), svc_php::Php::from(state.as_str())));
     Ok(Some(StoredText::of(svc_php::Php::Array(map.collect()))))
 }

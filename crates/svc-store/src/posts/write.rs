@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, StoreError, Tx};
-use svc_model::{Post, PostId};
+use svc_model::{Post, PostId, UserId};
 
 use super::COLUMNS;
 use super::dependencies::Listing;
@@ -51,6 +51,13 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
     insert.into_table(tx.table("posts")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = match id {
+        // Revisions are recorded as changes of the posts that they are of.
+        _ if post.post_type == "revision" => {
+            let generated = tx.change_rows(&insert, rows::REVISIONS, &[post.parent.0])?.last_id;
+            let id = id.unwrap_or(PostId(generated));
+            tx.invalidate(rows::POSTS, &[id.0]);
+            id
+        }
         Some(id) => {
             tx.change_rows(&insert, rows::POSTS, &[id.0])?;
             id
@@ -59,7 +66,6 @@ fn insert_row(tx: &mut Tx, post: &Post, id: Option<PostId>) -> Result<PostId> {
     };
     PostChanges::record(tx, id, None, Some(post.into()));
     tx.mark_changed([post_lists(&post.post_type)]);
-    Listing::from(post).record_revision(tx);
     Ok(id)
 }
 
@@ -79,10 +85,15 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
         .table(tx.table("posts"))
         .values(columns::updated(&COLUMNS, post, tx.charset()))
         .and_where(Expr::col("ID").eq(post.id.0));
-    tx.change_rows(&update, rows::POSTS, &[post.id.0])?;
     let after = Listing::from(post);
-    before.record_revision(tx);
-    after.record_revision(tx);
+    if before.is_revision() && after.is_revision() {
+        tx.change_rows(&update, rows::REVISIONS, &[before.parent, after.parent])?;
+        tx.invalidate(rows::POSTS, &[post.id.0]);
+    } else {
+        tx.change_rows(&update, rows::POSTS, &[post.id.0])?;
+        before.record_revision(tx);
+        after.record_revision(tx);
+    }
     tx.mark_changed(before.changed_lists(&after));
     PostChanges::record(tx, post.id, Some(before.class()), Some(after.class()));
     term_counts::post_changed(tx, post.id, &before.counted_by(), &after.counted_by())?;
@@ -192,6 +203,30 @@ impl UniqueSlug {
     }
 }
 
+/// Makes all posts of a user, revisions included, those of another.
+pub(crate) fn replace_author(tx: &mut Tx, from: UserId, to: UserId) -> Result<()> {
+    let mut s = Query::select();
+    s.columns(["ID", "post_type", "post_status"])
+        .from(tx.table("posts"))
+        .and_where(Expr::col("post_author").eq(from.0));
+    let posts = tx.all(&s, |row| Ok((row.int(0)?, row.text(1)?, row.text(2)?)))?;
+    for piece in posts.chunks(1_000) {
+        let ids: Vec<i64> = piece.iter().map(|(id, ..)| *id).collect();
+        let mut update = Query::update();
+        update.table(tx.table("posts")).value("post_author", to.0);
+        update.and_where(Expr::col("ID").is_in(ids.iter().copied()));
+        tx.change_rows(&update, rows::POSTS, &ids)?;
+        for (id, post_type, status) in piece {
+            let by =
+                |author| Some(PostClass { post_type: post_type.clone(), status: status.clone(), author: Some(author) });
+            PostChanges::record(tx, PostId(*id), by(from), by(to));
+        }
+    }
+    let types: BTreeSet<&String> = posts.iter().map(|(_, post_type, _)| post_type).collect();
+    tx.mark_changed(types.into_iter().map(|post_type| post_lists(post_type)));
+    Ok(())
+}
+
 /// Deletes a post with its meta, revisions, comments and term relationships. Its children are attached to its parent.
 ///
 /// Returns the deleted post; `None` if it does not exist. The caller deletes files of attachments and updates the list
@@ -230,7 +265,8 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         tx.change_rows(&relationships, rows::POST_TERMS, piece)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
-        tx.change_rows(&rows, rows::POSTS, piece)?;
+        tx.change_rows(&rows, rows::POSTS, &[id.0])?;
+        tx.invalidate(rows::POSTS, piece);
         tx.mark_changed([post_lists(&post.post_type), post_lists("revision")]);
         tx.record(rows::REVISIONS, &[id.0]);
         Listing::from(&post).record_revision(tx);

@@ -11,7 +11,7 @@ use crate::{
 };
 
 type Read = fn(&mut Db) -> Result<()>;
-type Write = fn(&mut Tx) -> Result<()>;
+pub(super) type Write = fn(&mut Tx) -> Result<()>;
 
 const POST: PostId = PostId(1001);
 
@@ -59,7 +59,7 @@ const READS: &[(&str, Read, &[&str])] = &[
     ("comments", |db| comments::counts(db, None).map(drop), &["comment", "delete"]),
 ];
 
-const WRITES: &[(&str, Write)] = &[
+pub(super) const WRITES: &[(&str, Write)] = &[
     ("title", |tx| change_post(tx, |post| post.title = "Another".to_owned())),
     ("status", |tx| change_post(tx, |post| post.status = "draft".to_owned())),
     ("guid", |tx| posts::set_guid(tx, POST, "https://example.org/?p=1001")),

@@ -10,7 +10,6 @@ use svc_model::{Post, UserId};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use svc_versions::Context;
 
-use crate::counters;
 use crate::import::{ImportError, ImportOptions};
 use crate::{DatabaseUrl, Store, StoreConfig, StoreError, StoredText, fixture, options, posts};
 
@@ -244,7 +243,7 @@ fn total(store: &Store) -> (u64, u64) {
     store
         .read_blocking(|db| {
             // The validity of cached totals is checked at the first use in a read.
-            db.version(counters::POSTS);
+            db.version(crate::rows::POSTS);
             let before = db.statement_count();
             let total = crate::posts::query(db, &q)?.total.unwrap();
             Ok((total, db.statement_count() - before))
@@ -431,7 +430,7 @@ fn options_are_cached_until_a_write() {
     let mut other = OtherProgram::of(&config);
     let get = || {
         let read = |db: &mut crate::Db| {
-            db.version(counters::OPTIONS);
+            db.version(crate::rows::OPTIONS);
             let before = db.statement_count();
             Ok((options::get(db, "a")?, db.statement_count() - before))
         };

@@ -1,6 +1,7 @@
 DELETE FROM `commentmeta` WHERE `comment_id` IN (?)
 DELETE FROM `commentmeta` WHERE `comment_id` IN (SELECT `comment_ID` FROM `comments` WHERE `comment_post_ID` IN (?))
 DELETE FROM `comments` WHERE `comment_ID` = ?
+DELETE FROM `comments` WHERE `comment_ID` IN (?)
 DELETE FROM `comments` WHERE `comment_post_ID` IN (?)
 DELETE FROM `links` WHERE `link_owner` = ?
 DELETE FROM `options` WHERE `option_name` = ?
@@ -75,9 +76,12 @@ SELECT COUNT(*) FROM `users` AS `u` WHERE EXISTS(SELECT ? FROM `posts` AS `p` WH
 SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME = 'post_content' AND CHARACTER_SET_NAME IN ('utf8', 'utf8mb3')
 SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (?) AND ENGINE = 'InnoDB'
 SELECT DISTINCT CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME IN ('post_title', 'post_excerpt', 'post_content')
+SELECT DISTINCT `comment_ID` FROM `comments` WHERE `comment_parent` = ?
 SELECT DISTINCT `comment_parent` FROM `comments` WHERE `comment_parent` IN (?) AND `comment_approved` IN (?)
+SELECT DISTINCT `link_id` FROM `links` WHERE `link_owner` = ?
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND ((`post_status` = ? AND `post_type` IN (?)))
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND (`post_status` = ? AND `post_type` IN (?))
+SELECT DISTINCT `term_id` FROM `term_taxonomy` WHERE `parent` = ? AND `taxonomy` = ?
 SELECT DISTINCT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` IN (?)
 SELECT SUBSTR(post_date, 1, 10), COUNT(*) FROM `posts` WHERE `post_type` = ? AND `post_status` = ? GROUP BY SUBSTR(post_date, 1, 10) ORDER BY SUBSTR(post_date, 1, 10) DESC LIMIT ?
 SELECT VARIABLE_VALUE, @@hostname, @@port FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'INNODB_MAX_TRX_ID'
@@ -109,6 +113,7 @@ SELECT `ID`, `post_name`, `post_parent` FROM `posts` WHERE `ID` IN (?)
 SELECT `ID`, `post_status`, `post_type`, `post_parent` FROM `posts` WHERE `ID` IN (?)
 SELECT `ID`, `post_title`, `post_excerpt`, `post_content`, `post_date`, `post_type`, `post_status`, `post_password` = ?, CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), post_type, post_status, post_date)), 16), 16, 10) FROM `posts` WHERE `ID` > ? AND `post_type` <> ? ORDER BY `ID` ASC LIMIT ?
 SELECT `ID`, `post_title`, `post_excerpt`, `post_content`, `post_date`, `post_type`, `post_status`, `post_password` = ?, CONV(LEFT(MD5(CONCAT_WS(',', MD5(post_title), MD5(post_excerpt), MD5(post_content), MD5(post_password), post_type, post_status, post_date)), 16), 16, 10) FROM `posts` WHERE `ID` IN (?) AND `post_type` <> ? ORDER BY `ID` ASC LIMIT ?
+SELECT `ID`, `post_type`, `post_status` FROM `posts` WHERE `post_author` = ?
 SELECT `ID`, `post_type`, `post_status` FROM `posts` WHERE `post_parent` = ? AND `post_type` IN (?)
 SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `ID` IN (?)
 SELECT `ID`, `user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name` FROM `users` WHERE `user_email` = ? ORDER BY `ID` ASC
@@ -136,6 +141,7 @@ SELECT `comment_ID` FROM `comments` WHERE `comment_approved` = ? AND `user_id` =
 SELECT `comment_ID` FROM `comments` WHERE `comment_parent` = ? AND `comment_type` = ? ORDER BY `comment_ID` ASC
 SELECT `comment_ID` FROM `comments` WHERE `comment_post_ID` = ? AND `comment_parent` = ? AND `comment_approved` <> ? AND (`comment_author` = ? OR `comment_author_email` = ?) AND `comment_content` = ? LIMIT ?
 SELECT `comment_ID` FROM `comments` WHERE `comment_post_ID` = ? AND `comment_parent` = ? AND `comment_approved` <> ? AND `comment_author` = ? AND `comment_content` = ? LIMIT ?
+SELECT `comment_ID` FROM `comments` WHERE `comment_post_ID` IN (?)
 SELECT `comment_ID`, `comment_approved` FROM `comments` WHERE `comment_post_ID` = ? ORDER BY `comment_ID` ASC
 SELECT `comment_ID`, `comment_post_ID`, `comment_author`, `comment_author_email`, `comment_author_url`, `comment_author_IP`, `comment_date`, `comment_date_gmt`, `comment_content`, `comment_karma`, `comment_approved`, `comment_agent`, `comment_type`, `comment_parent`, `user_id` FROM `comments` WHERE `comment_ID` = ? ORDER BY `comment_ID` ASC
 SELECT `comment_ID`, `comment_post_ID`, `comment_author`, `comment_author_email`, `comment_author_url`, `comment_author_IP`, `comment_date`, `comment_date_gmt`, `comment_content`, `comment_karma`, `comment_approved`, `comment_agent`, `comment_type`, `comment_parent`, `user_id` FROM `comments` WHERE `comment_ID` IN (?)
@@ -457,6 +463,7 @@ UPDATE `postmeta` SET `meta_value` = ? WHERE `post_id` = ? AND `meta_key` = ?
 UPDATE `posts` SET `comment_count` = (CASE WHEN (`comment_count` < ?) THEN (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = ? AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) ELSE `comment_count` + ? END) WHERE `ID` = ?
 UPDATE `posts` SET `comment_count` = (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = `posts`.`ID` AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) WHERE `ID` IN (?)
 UPDATE `posts` SET `guid` = ? WHERE `ID` = ?
+UPDATE `posts` SET `post_author` = ? WHERE `ID` IN (?)
 UPDATE `posts` SET `post_author` = ? WHERE `post_author` = ?
 UPDATE `posts` SET `post_author` = ?, `post_date` = ?, `post_date_gmt` = ?, `post_content` = ?, `post_title` = ?, `post_excerpt` = ?, `post_status` = ?, `comment_status` = ?, `ping_status` = ?, `post_password` = ?, `post_name` = ?, `post_modified` = ?, `post_modified_gmt` = ?, `post_parent` = ?, `guid` = ?, `menu_order` = ?, `post_type` = ?, `post_mime_type` = ?, `comment_count` = ? WHERE `ID` = ?
 UPDATE `posts` SET `post_parent` = ? WHERE `ID` IN (?)

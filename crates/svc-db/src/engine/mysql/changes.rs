@@ -35,7 +35,8 @@ use svc_versions::Versions;
 
 use crate::change_record::ChangeRecord;
 use crate::error::Result;
-use crate::handle::{ChangeCounters, Db};
+use crate::handle::{Db, RowVersions, VersionSource};
+use crate::rows::Rows;
 use crate::schema::Schema;
 
 /// The highest transaction number and the server's name. Reading one variable by name takes less than half the time of
@@ -98,29 +99,29 @@ pub(crate) struct AloneWrite {
     pub(crate) logged: Option<(i64, i64)>,
 }
 
-/// The versions of the groups of tables: numbers that are different for each state of a group.
+/// The versions of the kinds of rows: numbers that are different for each state of a kind.
 #[derive(Clone, Debug)]
-struct GroupVersions {
+struct KindVersions {
     /// The highest version.
     last: i64,
-    /// The version of all groups that were not changed since then.
+    /// The version of all kinds that were not changed since then.
     base: i64,
-    changed: HashMap<&'static str, i64>,
+    changed: HashMap<Rows, i64>,
 }
 
-impl GroupVersions {
-    /// All groups may have changed.
+impl KindVersions {
+    /// All rows may have changed.
     fn all_changed(last: i64) -> Self {
-        GroupVersions { last: last + 1, base: last + 1, changed: HashMap::new() }
+        KindVersions { last: last + 1, base: last + 1, changed: HashMap::new() }
     }
 
-    fn change(&mut self, groups: &[&'static str]) {
+    fn change(&mut self, kinds: impl Iterator<Item = Rows>) {
         self.last += 1;
-        self.changed.extend(groups.iter().map(|group| (*group, self.last)));
+        self.changed.extend(kinds.map(|rows| (rows, self.last)));
     }
 
-    fn of(&self, group: &str) -> i64 {
-        self.changed.get(group).copied().unwrap_or(self.base)
+    fn of(&self, rows: Rows) -> i64 {
+        self.changed.get(&rows).copied().unwrap_or(self.base)
     }
 }
 
@@ -129,7 +130,7 @@ struct ObservedState {
     state: ServerState,
     since: Instant,
     /// Versions for the caches.
-    versions: GroupVersions,
+    versions: KindVersions,
     /// When the last write of this process was known to be committed. Snapshots that began earlier may lack it.
     own_ended: Option<Instant>,
     /// Whether the server numbers the changes of all tables; `None` until checked.
@@ -207,10 +208,10 @@ impl Changes {
         {
             last_seen.state = after.clone();
             last_seen.own_ended = Some(Instant::now());
-            let counter = self.schema.log.as_ref().map(|log| log.counter);
-            let earlier = counter.map(|counter| last_seen.versions.of(counter));
-            last_seen.versions.change(&record?.counters(self.schema));
-            logged = earlier.zip(counter.map(|counter| last_seen.versions.of(counter)));
+            let rows = self.schema.log.as_ref().map(|log| log.rows);
+            let earlier = rows.map(|rows| last_seen.versions.of(rows));
+            last_seen.versions.change(record?.kinds());
+            logged = earlier.zip(rows.map(|rows| last_seen.versions.of(rows)));
         }
         Some(AloneWrite { before, after, logged })
     }
@@ -230,7 +231,7 @@ impl Changes {
     }
 
     /// The versions of the state that a transaction sees if it began after `begun`. `None` if nothing may be cached.
-    fn versions(&self, db: &mut Db, begun: Instant) -> Result<Option<GroupVersions>> {
+    fn settled_versions(&self, db: &mut Db, begun: Instant) -> Result<Option<KindVersions>> {
         if !self.is_supported {
             return Ok(None);
         }
@@ -252,12 +253,12 @@ impl Changes {
 
     /// Whether values that were computed from a snapshot that began after `begun` may be cached.
     pub(crate) fn is_stable(&self, db: &mut Db, begun: Instant) -> Result<bool> {
-        Ok(self.versions(db, begun)?.is_some())
+        Ok(self.settled_versions(db, begun)?.is_some())
     }
 
     /// Records a state. Returns its versions, and whether all tables are covered, if the state was stable for long
     /// enough before `begun`.
-    fn stable_versions(&self, state: ServerState, begun: Instant) -> Option<(GroupVersions, Option<bool>)> {
+    fn stable_versions(&self, state: ServerState, begun: Instant) -> Option<(KindVersions, Option<bool>)> {
         let now = Instant::now();
         let mut last_seen = self.lock();
         match &*last_seen {
@@ -270,7 +271,7 @@ impl Changes {
             Some(last_seen) if last_seen.own_in_progress => None,
             last => {
                 // A state that reappears (two transactions alternating) is treated as a new one.
-                let versions = GroupVersions::all_changed(last.as_ref().map_or(0, |last| last.versions.last));
+                let versions = KindVersions::all_changed(last.as_ref().map_or(0, |last| last.versions.last));
                 *last_seen = Some(ObservedState {
                     state,
                     since: now,
@@ -290,16 +291,16 @@ impl Changes {
     }
 }
 
-impl ChangeCounters for Changes {
-    fn epochs(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<HashMap<String, i64>>>> {
-        let versions = self.versions(db, begun)?;
-        let of = |counter: &&'static str| {
-            let version = versions.as_ref().map(|versions| versions.of(counter));
-            if self.schema.exact_counters.contains(counter) { version } else { self.step().or(version) }
+impl VersionSource for Changes {
+    fn versions(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<RowVersions>>> {
+        let versions = self.settled_versions(db, begun)?;
+        let version_of = |rows: Rows| {
+            let version = versions.as_ref().map(|versions| versions.of(rows));
+            if self.schema.exact.contains(&rows) { version } else { self.step().or(version) }
         };
-        let counters = self.schema.counters.iter();
-        let counts: HashMap<_, _> = counters.filter_map(|name| Some(((*name).to_owned(), of(name)?))).collect();
-        Ok((!counts.is_empty()).then(|| Arc::new(counts)))
+        let all = self.schema.all_rows().into_iter();
+        let of: HashMap<_, _> = all.filter_map(|rows| Some((rows.name(), version_of(rows)?))).collect();
+        Ok((!of.is_empty()).then(|| Arc::new(RowVersions { layout: None, of })))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Servers that speak the MySQL protocol.
 
+mod change_log;
 pub(crate) mod changes;
 pub(crate) mod connection;
 mod dialect;

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use svc_versions::{Context, Stamp};
 use tokio::sync::OwnedMutexGuard;
 
+use super::change_log;
 use super::changes::{AloneWrite, Changes, ServerState};
 use super::connection::{MySql, ServerOptions};
 use super::row_log::MySqlRowLog;
@@ -23,7 +24,7 @@ use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE,
 use crate::change_record::ChangeRecord;
 use crate::config::StoreConfig;
 use crate::error::{Result, StoreError};
-use crate::handle::{ChangeCounters, Db, Tx};
+use crate::handle::{Db, Tx, VersionSource};
 use crate::quoted::quoted;
 use crate::request;
 use crate::row_log::RowLog;
@@ -100,6 +101,10 @@ impl MySqlPool {
         let mut lease = PooledConnection::take(&pool, false)?;
         let db = lease.db()?;
         let changes = Changes::of(db, pool.staleness);
+        if config.change_log.is_some() {
+            change_log::create(db)?;
+            pool.shared.is_logging.store(true, Ordering::Relaxed);
+        }
         let is_utf8mb3 = has_utf8mb3_columns(db)?;
         let is_cluster = is_cluster(db);
         pool.shared.is_utf8mb3.store(is_utf8mb3, Ordering::Relaxed);
@@ -180,7 +185,7 @@ impl MySqlPool {
         if let Some(log) = &self.row_log
             && let Some(ids) = changes.ids(log.rows())
         {
-            log.record_own(&alone.before, alone.after, ids);
+            log.record_own(&alone.before, alone.after, &ids);
         }
         if let Some((before, after)) = alone.logged {
             self.shared.companion.follow(before, after, changes);
@@ -193,6 +198,13 @@ impl MySqlPool {
         let longest = 1_000_u64 << tries.min(MAX_PAUSE_LOG2);
         let chance = u64::from(self.start.elapsed().subsec_nanos()) % longest;
         Duration::from_micros((longest + chance) / 2)
+    }
+
+    /// Logs that all rows may have changed, if changes are logged.
+    fn log_unknown(&self, tx: &mut Tx) -> Result<()> {
+        let prefix = Arc::clone(&self.prefix);
+        let kinds = if self.shared.is_logging.load(Ordering::Relaxed) { tx.schema().all_rows() } else { Vec::new() };
+        crate::change_log::append_unknown(tx, &prefix, &kinds)
     }
 
     fn record_write(&self) {
@@ -222,10 +234,10 @@ impl Backend for MySqlPool {
         }
         let begun = Instant::now();
         let mut lease = PooledConnection::begin(self, request::has_written(cx), BEGIN)?;
-        // The pooled handle stays without the change counters of this snapshot.
+        // The pooled handle stays without the versions of this snapshot.
         let mut db = lease.db()?.handle();
         db.begun = Some(begun);
-        db.changes = lease.pool.changes.clone().map(|changes| (changes as Arc<dyn ChangeCounters>, begun));
+        db.version_source = lease.pool.changes.clone().map(|changes| (changes as Arc<dyn VersionSource>, begun));
         db.may_be_stale = !lease.pool.staleness.is_zero();
         Ok(Box::new(MySqlSnapshot { db, lease }))
     }
@@ -255,7 +267,8 @@ impl Backend for MySqlPool {
         tx.run("START TRANSACTION")?;
         let session = Session::open(&Context::background(), &mut tx);
         let commit = f(&mut tx);
-        let done = if commit { tx.run("COMMIT") } else { Ok(()) };
+        let logged = if commit { self.log_unknown(&mut tx) } else { Ok(()) };
+        let done = logged.and_then(|()| if commit { tx.run("COMMIT") } else { Ok(()) });
         drop(session);
         if !commit || done.is_err() {
             let _ = tx.run("ROLLBACK");

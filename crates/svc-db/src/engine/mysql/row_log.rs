@@ -137,10 +137,6 @@ impl RowLog for MySqlRowLog {
         self.ledger().begin(mark);
     }
 
-    fn remove(&self, _: &mut Tx) -> Result<()> {
-        Ok(())
-    }
-
     fn observe(&self, db: &mut Db) -> Result<LogState> {
         let seen = observation(db, self.logged)?;
         Ok(self.ledger().observe(&seen))
@@ -200,8 +196,7 @@ impl RowLog for MySqlRowLog {
         Ok(self.ledger().entry(seq))
     }
 
-    fn trim(&self, _: &mut Tx, before: i64) -> Result<()> {
+    fn trim(&self, before: i64) {
         self.ledger().trim(before);
-        Ok(())
     }
 }

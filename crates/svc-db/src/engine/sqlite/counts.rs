@@ -1,6 +1,5 @@
 //! Private tables of maintained counts ([`CountTable`]).
 
-use super::EPOCH_TABLE;
 use crate::error::Result;
 use crate::handle::Tx;
 use crate::quoted::quoted;
@@ -64,22 +63,6 @@ pub(super) fn create(tx: &mut Tx, prefix: &str) -> Result<()> {
             let statement = create_trigger(counts, trigger, prefix);
             tx.run(&statement.replacen("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))?;
         }
-        if let Some(counter) = counts.counter {
-            count_zeros(tx, prefix, counts, counter)?;
-        }
-    }
-    Ok(())
-}
-
-/// Creates the triggers that change a counter when a number becomes zero or is zero no longer.
-fn count_zeros(tx: &mut Tx, prefix: &str, counts: &CountTable, counter: &str) -> Result<()> {
-    let (table, epochs) = (quoted(&format!("{prefix}{}", counts.name)), quoted(&format!("{prefix}{EPOCH_TABLE}")));
-    for (event, when) in [("insert", "1"), ("update", "(NEW.n > 0) <> (OLD.n > 0)")] {
-        let name = quoted(&format!("{prefix}svc_{counter}_{event}"));
-        tx.run(&format!(
-            "CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {table} WHEN {when} \
-             BEGIN UPDATE {epochs} SET n = n + 1 WHERE family = '{counter}'; END"
-        ))?;
     }
     Ok(())
 }

@@ -5,9 +5,9 @@ use sea_query::{
     Values,
 };
 
-use super::schema;
+use super::{change_log, schema};
 use crate::dialect::{Dialect, SqlDialect};
-use crate::schema::Table;
+use crate::schema::{Schema, Table};
 
 /// SQLite's dialect.
 pub(crate) struct SqliteDialect;
@@ -73,8 +73,9 @@ impl SqlDialect for SqliteDialect {
         schema::create_indexes(table, full_name)
     }
 
-    fn has_layout(&self) -> bool {
-        true
+    fn kept_changes(&self, schema: &Schema, prefix: &str) -> String {
+        let last = change_log::last_of_kinds(schema, prefix, |_| "MAX(seq)".to_owned());
+        format!(" AND seq NOT IN ({last})")
     }
 
     fn stops_when_full(&self) -> bool {

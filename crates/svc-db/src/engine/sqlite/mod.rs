@@ -1,6 +1,8 @@
 //! SQLite: one writer, a pool of read-only connections, and WordPress's collation.
 
 pub mod collation;
+
+mod change_log;
 pub(crate) mod connection;
 mod counts;
 mod dialect;
@@ -16,8 +18,7 @@ mod writer;
 
 pub(crate) use dialect::SqliteDialect;
 pub(crate) use pool::{SqlitePool, temporary_path};
-pub(crate) use schema::LAYOUT;
 pub(crate) use table_manager::SqliteTables;
 
-/// Name of the private table of change counters, without prefix.
-const EPOCH_TABLE: &str = "svc_epoch";
+/// Name of the private table with the versions of indexes and private tables, without prefix.
+const LAYOUT_TABLE: &str = "svc_layout";

@@ -1,73 +1,76 @@
-//! Finds out whether another program has written to the database, and to which tables.
+//! Finds out whether another program has written to the database, and which rows.
 //!
-//! Triggers count the changes of each group of tables, whichever program makes them. The writer of this process records
-//! the counts that its own transactions will leave behind; any other counts were made by others.
+//! The log of changes has the writes of all programs. The writer of this process records the number of the last change that its
+//! own transactions will leave behind; any later ones were made by others.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use svc_versions::Versions;
 
-use super::EPOCH_TABLE;
+use crate::change_log;
 use crate::conn::Row;
 use crate::error::Result;
-use crate::quoted::quoted;
 use crate::schema::{Schema, Table};
 
-/// The change counters by table group; `None` in a database without them.
-type Counts = Option<HashMap<String, i64>>;
+/// The number of the last change; `None` in a database without a log.
+type LastChange = Option<i64>;
 
 /// Executes a query on the connection of the caller.
 pub(super) type Query<'q> = dyn FnMut(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> + 'q;
 
-/// The counts that are known to belong to what the versions say.
+/// The last change that the versions take into account.
 pub(super) struct OtherWriters {
     versions: Arc<Versions>,
     schema: &'static Schema,
-    /// Name of the table of counters, quoted.
-    table: String,
+    /// Name of the log, quoted.
+    log: String,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    known: Counts,
-    /// The counts after the transaction that this process is committing.
-    expected: Option<Counts>,
+    known: LastChange,
+    /// The last change after the transaction that this process is committing.
+    expected: Option<LastChange>,
 }
 
 impl OtherWriters {
-    /// Starts with the current counts.
+    /// Starts with the current state.
     pub(super) fn new(versions: Arc<Versions>, schema: &'static Schema, prefix: &str, query: &mut Query<'_>) -> Self {
-        let table = quoted(&format!("{prefix}{EPOCH_TABLE}"));
-        let others = OtherWriters { versions, schema, table, state: Mutex::default() };
-        others.lock().known = others.counts(query);
+        let others = OtherWriters { versions, schema, log: change_log::table(prefix), state: Mutex::default() };
+        others.lock().known = others.last(query);
         others
     }
 
     /// Invalidates what others have changed, as the caller's connection sees it.
     pub(super) fn look(&self, query: &mut Query<'_>) {
-        let counts = self.counts(query);
+        let last = self.last(query);
         let mut state = self.lock();
-        if counts == state.known && counts.is_some() || state.expected.as_ref() == Some(&counts) {
+        if last == state.known && last.is_some() || state.expected.as_ref() == Some(&last) {
             return;
         }
-        match (&state.known, &counts) {
-            (Some(known), Some(counts)) => {
-                let has_changed = |group: &str| known.get(group) != counts.get(group);
-                let of_table = |table: &&Table| table.counters.iter().any(|rows| has_changed(rows.counter));
-                let rows = self.schema.tables.iter().filter(of_table).flat_map(|table| table.rows);
-                self.versions.change(rows.flat_map(|rows| rows.all_changed())).end();
-            }
+        match (state.known, last) {
+            // Numbers are never used again, so a smaller one is that of another database.
+            (Some(known), Some(last)) if known < last => match self.changed_kinds(query, known) {
+                Some(kinds) => {
+                    // One of the rows of a table stands for all of them.
+                    let has_changed = |table: &&Table| {
+                        table.rows.iter().any(|rows| kinds.iter().any(|kind| kind == rows.rows.name()))
+                    };
+                    let rows = self.schema.tables.iter().filter(has_changed).flat_map(|table| table.rows);
+                    self.versions.change(rows.flat_map(|rows| rows.rows.all_changed())).end();
+                }
+                None => self.versions.change_all(),
+            },
             _ => self.versions.change_all(),
         }
-        state.known = counts;
+        state.known = last;
     }
 
-    /// Records the counts that the open transaction of this process leaves behind. Call it before the commit.
+    /// Records the changes of the open transaction of this process. Call it before the commit.
     pub(super) fn expect(&self, query: &mut Query<'_>) {
-        let counts = self.counts(query);
-        self.lock().expected = Some(counts);
+        let last = self.last(query);
+        self.lock().expected = Some(last);
     }
 
     /// Records whether the transaction was committed.
@@ -80,14 +83,17 @@ impl OtherWriters {
         }
     }
 
-    fn counts(&self, query: &mut Query<'_>) -> Counts {
-        let mut counts = HashMap::new();
-        let sql = format!("SELECT family, n FROM {}", self.table);
-        let read: Result<()> = query(&sql, &mut |row| {
-            counts.insert(row.text(0)?, row.int(1)?);
-            Ok(())
-        });
-        read.ok().map(|()| counts)
+    fn last(&self, query: &mut Query<'_>) -> LastChange {
+        let mut last = None;
+        let sql = format!("SELECT MAX(seq) FROM {}", self.log);
+        query(&sql, &mut |row| row.int(0).map(|seq| last = Some(seq))).ok().and(last)
+    }
+
+    /// The kinds of rows with changes after a number. The last change of each kind is never deleted from the log.
+    fn changed_kinds(&self, query: &mut Query<'_>, after: i64) -> Option<Vec<String>> {
+        let mut kinds = Vec::new();
+        let sql = format!("SELECT DISTINCT kind FROM {} WHERE seq > {after}", self.log);
+        query(&sql, &mut |row| row.text(0).map(|kind| kinds.push(kind))).ok().map(|()| kinds)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,6 +1,5 @@
 //! SQLite: a pool of read-only connections, and the queue of the single writer.
 
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use svc_versions::{Context, Stamp};
 
-use super::collation;
 use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
 use super::other_writers::OtherWriters;
@@ -19,13 +17,13 @@ use super::row_log::SqliteRowLog;
 use super::wal_file;
 use super::wal_index::WalIndex;
 use super::writer::Writer;
-use super::{EPOCH_TABLE, schema};
+use super::{LAYOUT_TABLE, change_log, schema};
 use crate::backend::Job;
 use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE};
 use crate::config::StoreConfig;
 use crate::conn::{Conn as _, Row};
 use crate::error::{Result, StoreError};
-use crate::handle::{Db, Tx};
+use crate::handle::{Db, RowVersions, Tx};
 use crate::quoted::quoted;
 use crate::request;
 use crate::row_log::RowLog;
@@ -99,10 +97,9 @@ impl SqlitePool {
         // Read the schema now, so that an invalid file is reported at startup rather than by the first request.
         writer.raw.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).map_err(connection::error)?;
         let mut writer = Tx::new(Db::new(Box::new(writer), prefix.clone(), shared.clone()));
-        rebuild_text_indexes(&mut writer)?;
         match schema::upgrade(&mut writer) {
             // Lists are slower without it.
-            Ok(_) | Err(StoreError::ReadOnly) => {}
+            Ok(()) | Err(StoreError::ReadOnly) => {}
             Err(e) => return Err(e),
         }
         let others = OtherWriters::new(Arc::clone(&shared.versions), shared.schema, &prefix, &mut |sql, each| {
@@ -284,28 +281,6 @@ fn create_private(path: &Path) {
     let _ = options.open(path);
 }
 
-/// Rebuilds text indexes if the database was used by a version of this crate with another collation order.
-fn rebuild_text_indexes(tx: &mut Tx) -> Result<()> {
-    let name = format!("{}{}", tx.prefix(), EPOCH_TABLE);
-    if !tx.table_exists(&name)? {
-        return Ok(());
-    }
-    let table = quoted(&name);
-    let mut made_with = collation::VERSION;
-    tx.conn.query(&format!("SELECT n FROM {table} WHERE family = 'collation'"), &[], &mut |row| {
-        made_with = row.int(0)?;
-        Ok(())
-    })?;
-    if made_with != collation::VERSION {
-        tracing::info!("the collation order has changed: rebuilding indexes");
-        tx.run("BEGIN IMMEDIATE")?;
-        tx.run("REINDEX PEOPLE")?;
-        tx.run(&format!("UPDATE {table} SET n = {} WHERE family = 'collation'", collation::VERSION))?;
-        tx.run("COMMIT")?;
-    }
-    Ok(())
-}
-
 /// A snapshot on a reader of the pool.
 struct SqliteSnapshot {
     /// A second handle on the connection.
@@ -347,7 +322,7 @@ impl PooledReader {
             Ok(version) if self.data_version == Some(version) => Ok(()),
             Ok(version) => {
                 self.data_version = Some(version);
-                self.db.epochs = epochs(&mut self.db);
+                self.db.versions = row_versions(&mut self.db);
                 Ok(())
             }
             Err(e) => {
@@ -403,15 +378,17 @@ fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>)
     Ok(version)
 }
 
-/// The change counters; `None` in a database without them.
-fn epochs(db: &mut Db) -> Option<Arc<HashMap<String, i64>>> {
-    let table = quoted(&format!("{}{}", db.prefix(), EPOCH_TABLE));
-    let mut counts = HashMap::new();
-    let read = db.conn.query(&format!("SELECT family, n FROM {table}"), &[], &mut |row| {
-        counts.insert(row.text(0)?, row.int(1)?);
-        Ok(())
-    });
-    read.ok().filter(|()| !counts.is_empty()).map(|()| Arc::new(counts))
+/// The versions of all rows: the numbers of their last changes. `None` in a database without a log.
+fn row_versions(db: &mut Db) -> Option<Arc<RowVersions>> {
+    let (schema, layout) = (db.schema(), quoted(&format!("{}{LAYOUT_TABLE}", db.prefix())));
+    // One row per kind, in the order of the schema, after the version of the layout.
+    let last = change_log::last_of_kinds(schema, db.prefix(), |_| "MAX(seq)".to_owned());
+    let sql = format!("SELECT (SELECT n FROM {layout} WHERE name = '{}') UNION ALL {last}", schema::LAYOUT);
+    let mut numbers = Vec::new();
+    db.conn.query(&sql, &[], &mut |row| row.int(0).map(|n| numbers.push(n))).ok()?;
+    let (layout, last) = numbers.split_first()?;
+    let of = schema.all_rows().iter().map(|rows| rows.name()).zip(last.iter().copied()).collect();
+    Some(Arc::new(RowVersions { layout: Some(*layout), of }))
 }
 
 impl Drop for SqlitePool {

@@ -1,13 +1,22 @@
-//! SQLite's `CREATE` statements, and the private table that counts changes.
+//! SQLite's `CREATE` statements, and the versions of what this crate adds to the tables of a schema.
 
-use super::{EPOCH_TABLE, collation, counts, row_log};
+use std::sync::atomic::Ordering;
+
+use super::{LAYOUT_TABLE, change_log, collation, counts};
+use crate::change_log::TABLE;
 use crate::error::Result;
-use crate::handle::Tx;
+use crate::handle::{Db, Tx};
 use crate::quoted::{quoted, quoted_list};
-use crate::schema::{Column, ColumnType, DefaultValue, RowCounter, Table};
+use crate::schema::{Column, ColumnType, DefaultValue, Table};
 
-/// The row of the table of change counters that contains the version of the indexes and private tables.
-pub(crate) const LAYOUT: &str = "layout";
+/// The row of the layout table with the version of the indexes and private tables.
+pub(super) const LAYOUT: &str = "layout";
+
+/// The row of the layout table with the version of the collation order.
+const COLLATION: &str = "collation";
+
+/// The table that had the versions before the layout table, without prefix.
+const FORMER_TABLE: &str = "svc_epoch";
 
 /// The statement that creates a table with this full name, without secondary indexes.
 pub(super) fn create_table(table: &Table, full_name: &str) -> String {
@@ -49,71 +58,88 @@ pub(super) fn create_indexes(table: &Table, full_name: &str) -> Vec<String> {
     .collect()
 }
 
-/// The triggers that count changes.
-fn triggers(table: &Table, prefix: &str) -> Vec<String> {
-    let full_name = quoted(&format!("{prefix}{}", table.name));
-    let epochs = quoted(&format!("{prefix}{EPOCH_TABLE}"));
-    let events = [("insert", "NEW"), ("update", "NEW"), ("delete", "OLD")];
-    let trigger = |rows: &RowCounter, (event, row): (&str, &str)| {
-        let condition = rows.condition.replace("{row}", row);
-        let when = if condition.is_empty() { String::new() } else { format!(" WHEN {condition}") };
-        let (name, counter) = (quoted(&format!("{prefix}svc_{}_{event}", rows.name)), rows.counter);
-        format!(
-            "CREATE TRIGGER {name} AFTER {event} ON {full_name}{when} BEGIN UPDATE {epochs} SET n = n + 1 WHERE family = '{counter}'; END",
-        )
-    };
-    table.counters.iter().flat_map(|rows| events.map(|event| trigger(rows, event))).collect()
-}
-
-/// Creates the private tables and their triggers, and increments every change counter.
-pub(super) fn count_changes(tx: &mut Tx, prefix: &str) -> Result<()> {
-    let epochs = quoted(&format!("{prefix}{EPOCH_TABLE}"));
-    tx.run(&format!(
-        "CREATE TABLE IF NOT EXISTS {epochs} (family TEXT PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID"
-    ))?;
-    for family in tx.schema().counters {
-        tx.run(&format!(
-            "INSERT INTO {epochs} (family, n) VALUES ('{family}', 1) ON CONFLICT (family) DO UPDATE SET n = n + 1"
-        ))?;
-    }
-    // The collation version that the indexes use.
-    tx.run(&format!("INSERT OR REPLACE INTO {epochs} (family, n) VALUES ('collation', {})", collation::VERSION))?;
-    for table in tx.schema().tables {
-        for statement in triggers(table, prefix) {
-            tx.run(&statement.replacen("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))?;
-        }
-    }
-    // The posts may have been replaced.
-    if let Some(logged) = &tx.schema().log {
-        row_log::remove(tx, logged, prefix)?;
-    }
-    counts::create(tx, prefix)?;
-    tx.run(&format!("INSERT OR REPLACE INTO {epochs} (family, n) VALUES ('{LAYOUT}', {})", tx.schema().layout.version))
-}
-
-/// Brings the indexes and private tables of a site with an earlier layout up to date. Returns whether it had one.
+/// Creates the private tables and their triggers, or replaces them. All rows count as changed.
 ///
 /// This reads all posts and comments.
-pub(super) fn upgrade(tx: &mut Tx) -> Result<bool> {
-    let prefix = tx.prefix().to_owned();
-    let name = format!("{prefix}{EPOCH_TABLE}");
-    if !tx.table_exists(&name)? {
-        return Ok(false);
-    }
-    let mut version = 0;
-    let sql = format!("SELECT n FROM {} WHERE family = '{LAYOUT}'", quoted(&name));
-    tx.conn.query(&sql, &[], &mut |row| row.int(0).map(|n| version = n))?;
-    if version >= tx.schema().layout.version {
-        return Ok(false);
-    }
-    tracing::info!("creating the indexes of this version");
-    tx.run("BEGIN IMMEDIATE")?;
-    let done = replace_layout(tx, &prefix);
-    tx.run(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    done.map(|()| true)
+pub(super) fn create_private_tables(tx: &mut Tx, prefix: &str) -> Result<()> {
+    let layout = quoted(&format!("{prefix}{LAYOUT_TABLE}"));
+    tx.run(&format!("CREATE TABLE IF NOT EXISTS {layout} (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID"))?;
+    drop_triggers(tx, prefix)?;
+    change_log::create(tx, prefix)?;
+    counts::create(tx, prefix)?;
+    // The collation version that the indexes use.
+    tx.run(&format!("INSERT OR IGNORE INTO {layout} (name, n) VALUES ('{COLLATION}', {})", collation::VERSION))?;
+    tx.run(&format!("INSERT OR REPLACE INTO {layout} (name, n) VALUES ('{LAYOUT}', {})", tx.schema().layout.version))?;
+    tx.shared.is_logging.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
-fn replace_layout(tx: &mut Tx, prefix: &str) -> Result<()> {
+/// Drops the triggers of this and earlier versions.
+fn drop_triggers(tx: &mut Tx, prefix: &str) -> Result<()> {
+    let mut names = Vec::new();
+    let (start, like) = (format!("{prefix}svc_"), "SELECT name FROM sqlite_master WHERE type = 'trigger'");
+    tx.conn.query(like, &[], &mut |row| row.text(0).map(|name| names.push(name)))?;
+    let own = names.iter().filter(|name| name.starts_with(&start));
+    own.clone().try_for_each(|name| tx.run(&format!("DROP TRIGGER {}", quoted(name))))
+}
+
+/// Prepares a site that was used by another version of this crate: rebuilds text indexes that have another collation order, and
+/// brings the indexes and private tables up to date, if they are older or incomplete.
+///
+/// This reads all posts and comments.
+pub(super) fn upgrade(tx: &mut Tx) -> Result<()> {
+    let prefix = tx.prefix().to_owned();
+    let mut found = None;
+    for (table, column) in [(LAYOUT_TABLE, "name"), (FORMER_TABLE, "family")] {
+        if found.is_none() && tx.table_exists(&format!("{prefix}{table}"))? {
+            found = Some((quoted(&format!("{prefix}{table}")), column));
+        }
+    }
+    let Some((table, column)) = found else { return Ok(()) };
+    let number = |name: &str, otherwise: i64| {
+        let mut n = otherwise;
+        let sql = format!("SELECT n FROM {table} WHERE {column} = '{name}'");
+        tx.conn.query(&sql, &[], &mut |row| row.int(0).map(|stored| n = stored))?;
+        Ok(n)
+    };
+    let is_sorted = number(COLLATION, collation::VERSION)? == collation::VERSION;
+    let is_current = column == "name" && number(LAYOUT, 0)? >= tx.schema().layout.version && has_triggers(tx, &prefix)?;
+    tx.shared.is_logging.store(is_current, Ordering::Relaxed);
+    if is_sorted && is_current {
+        return Ok(());
+    }
+    tx.run("BEGIN IMMEDIATE")?;
+    let done = prepare(tx, &prefix, is_sorted, is_current);
+    tx.run(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    tx.shared.is_logging.store(done.is_ok(), Ordering::Relaxed);
+    done
+}
+
+fn prepare(tx: &mut Tx, prefix: &str, is_sorted: bool, is_current: bool) -> Result<()> {
+    if !is_sorted {
+        tracing::info!("the collation order has changed: rebuilding indexes");
+        tx.run("REINDEX PEOPLE")?;
+    }
+    if !is_current {
+        tracing::info!("creating the indexes of this version");
+        replace_layout(tx, prefix)?;
+    }
+    let layout = quoted(&format!("{prefix}{LAYOUT_TABLE}"));
+    tx.run(&format!("INSERT OR REPLACE INTO {layout} (name, n) VALUES ('{COLLATION}', {})", collation::VERSION))
+}
+
+/// Returns whether all changes are logged. A table that another program has dropped and created again has no triggers.
+pub(super) fn has_triggers(db: &mut Db, prefix: &str) -> Result<bool> {
+    let start = change_log::trigger_prefix(prefix);
+    let mut n = 0;
+    let sql = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, length(?)) = ?";
+    db.conn
+        .query(sql, &[start.as_str().into(), start.as_str().into()], &mut |row| row.int(0).map(|found| n = found))?;
+    Ok(usize::try_from(n) == Ok(change_log::n_triggers(db.schema())) && db.table_exists(&format!("{prefix}{TABLE}"))?)
+}
+
+/// Creates the missing indexes, and replaces the private tables.
+pub(super) fn replace_layout(tx: &mut Tx, prefix: &str) -> Result<()> {
     for what in tx.schema().layout.obsolete {
         let (kind, name) = what.split_once(' ').unwrap_or_default();
         tx.run(&format!("DROP {kind} IF EXISTS {}", quoted(&name.replace("{prefix}", prefix))))?;
@@ -126,5 +152,5 @@ fn replace_layout(tx: &mut Tx, prefix: &str) -> Result<()> {
             }
         }
     }
-    count_changes(tx, prefix)
+    create_private_tables(tx, prefix)
 }

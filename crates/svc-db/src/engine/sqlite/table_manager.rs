@@ -2,7 +2,7 @@
 
 use sea_query::Value;
 
-use super::{EPOCH_TABLE, schema};
+use super::{LAYOUT_TABLE, schema};
 use crate::error::Result;
 use crate::handle::Tx;
 use crate::quoted::quoted;
@@ -13,12 +13,12 @@ pub(crate) struct SqliteTables;
 
 impl TableManager for SqliteTables {
     fn lacks_private_tables(&self, tx: &mut Tx) -> Result<bool> {
-        let name = format!("{}{}", tx.prefix(), EPOCH_TABLE);
+        let name = format!("{}{}", tx.prefix(), LAYOUT_TABLE);
         Ok(!tx.table_exists(&name)?)
     }
 
     fn create_private_tables(&self, tx: &mut Tx, prefix: &str) -> Result<()> {
-        schema::count_changes(tx, prefix)
+        schema::create_private_tables(tx, prefix)
     }
 
     fn added_column_type(&self) -> &'static str {
@@ -44,7 +44,7 @@ impl TableManager for SqliteTables {
             next_id(tx, &full, staged)?;
         }
         create_missing_tables(tx, self)?;
-        schema::count_changes(tx, target)?;
+        schema::create_private_tables(tx, target)?;
         complete(tx, &|table| format!("{target}{table}"))?;
         tx.run(&format!("DROP TABLE IF EXISTS {}", quoted(marker)))
     }

@@ -5,10 +5,12 @@
 //! success only after the commit. If a failure undoes the whole group (such as a full disk), each transaction is run
 //! again separately.
 
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use super::change_log;
 use super::file_guard::FileGuard;
 use super::other_writers::OtherWriters;
 use crate::backend::Job;
@@ -156,6 +158,7 @@ impl Worker {
     /// Begins a transaction. From here on, no other program can write.
     fn begin(&mut self) -> Result<()> {
         self.tx.run("BEGIN IMMEDIATE")?;
+        self.set_own(true)?;
         let mut version = None;
         self.tx.conn.query("PRAGMA data_version", &[], &mut |row| row.int(0).map(|n| version = Some(n)))?;
         if self.seen != version {
@@ -168,6 +171,7 @@ impl Worker {
 
     /// Commits, and returns what the jobs have changed. The changed keys are invalid from before the new data can be read.
     fn commit(&mut self) -> Result<Vec<ChangeRecord>> {
+        self.set_own(false)?;
         let versions = Arc::clone(&self.tx.shared.versions);
         let records = std::mem::take(&mut self.records);
         let change = versions.change(records.iter().flat_map(ChangeRecord::keys).copied());
@@ -177,6 +181,14 @@ impl Worker {
         self.others.ended(done.is_ok());
         change.end();
         done.map(|()| records)
+    }
+
+    /// Begins or ends the part of the transaction whose changes are logged as the records of its jobs, and not by triggers.
+    fn set_own(&mut self, is_own: bool) -> Result<()> {
+        if self.tx.shared.is_logging.load(Ordering::Relaxed) {
+            change_log::set_own_transaction(&mut self.tx, is_own)?;
+        }
+        Ok(())
     }
 
     /// A failure needs no handling: the next `BEGIN` would report it.

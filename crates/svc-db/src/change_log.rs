@@ -1,0 +1,190 @@
+//! The changes of all transactions as a table, which is written in the transaction itself: the record of a transaction that
+//! survives the process.
+//!
+//! SQLite always has the table, and triggers add what other programs change. On servers it is an option
+//! ([`StoreConfig::change_log`](crate::StoreConfig::change_log)), and contains the transactions of this program only.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sea_query::Value;
+
+use crate::change_record::{ChangeRecord, Object, Operation};
+use crate::conn::Row;
+use crate::error::Result;
+use crate::handle::{Db, Tx};
+use crate::quoted::quoted;
+use crate::rows::Rows;
+
+/// Name of the table, without prefix.
+pub(crate) const TABLE: &str = "svc_changes";
+
+/// Maximum number of objects of a kind that a transaction lists. Of more, an entry without an object is written.
+const MAX_OBJECTS: usize = 10_000;
+
+/// Number of entries that are written with one statement.
+const BATCH: usize = 50;
+
+/// Old entries are deleted whenever so many were added.
+const PRUNE_INTERVAL: i64 = 1_024;
+
+/// The columns that are written.
+const COLUMNS: [&str; 8] = ["time", "kind", "operation", "object", "name", "object_before", "object_after", "caller"];
+
+/// The name of the table, quoted.
+pub(crate) fn table(prefix: &str) -> String {
+    quoted(&format!("{prefix}{TABLE}"))
+}
+
+/// An entry of the log: what a transaction has changed of one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoggedChange {
+    /// Ascends in the order of the commits.
+    pub seq: i64,
+    /// When the transaction ended.
+    pub time: SystemTime,
+    /// The name of the rows ([`Rows::name`]).
+    pub kind: String,
+    /// What was done to them.
+    pub operation: Operation,
+    /// What they belong to. `None` if any rows of this kind may have changed.
+    pub object: Option<Object>,
+    /// How the owner of the schema describes the object before the transaction ([`Companion::describe`](crate::Companion::describe)).
+    pub before: Option<String>,
+    /// How it describes the object after the transaction.
+    pub after: Option<String>,
+    /// The id of the user whose request made the change; `None` for the command line, jobs and other programs.
+    pub caller: Option<i64>,
+}
+
+/// Writes the record of a transaction.
+///
+/// # Errors
+/// Those of the statements.
+pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
+    let time = milliseconds(changes.time());
+    let mut entries: Vec<[Value; COLUMNS.len()]> = Vec::new();
+    for rows in changes.kinds() {
+        let mut entry = |operation: Operation, object: Option<&Object>, before: Option<&str>, after: Option<&str>| {
+            let (id, name) = match object {
+                Some(Object::Id(id)) => (Some(*id), None),
+                Some(Object::Name(name)) => (None, Some(name.as_str())),
+                None => (None, None),
+            };
+            let (kind, operation) = (rows.name().into(), operation.name().into());
+            let described = [before.into(), after.into()];
+            let [before, after] = described;
+            entries.push([
+                time.into(),
+                kind,
+                operation,
+                id.into(),
+                name.into(),
+                before,
+                after,
+                changes.caller().into(),
+            ]);
+        };
+        match changes.objects(rows) {
+            Some(objects) if changes.n_objects(rows) <= MAX_OBJECTS => {
+                let descriptions = tx.shared.companion.describe(changes, rows);
+                for (object, operation) in objects {
+                    let description = match object {
+                        Object::Id(id) => descriptions.get(id),
+                        Object::Name(_) => None,
+                    };
+                    let before = description.and_then(|d| d.before.as_deref());
+                    entry(operation, Some(object), before, description.and_then(|d| d.after.as_deref()));
+                }
+            }
+            _ => entry(Operation::Update, None, None, None),
+        }
+    }
+    let (log, columns) = (table(&tx.prefix), COLUMNS.map(quoted).join(", "));
+    let mut last = None;
+    for batch in entries.chunks(BATCH) {
+        let row = format!("({})", ["?"; COLUMNS.len()].join(", "));
+        let sql = format!("INSERT INTO {log} ({columns}) VALUES {}", vec![row; batch.len()].join(", "));
+        let done = tx.conn.execute(&sql, &batch.concat())?;
+        // The id of the last row on SQLite, of the first row on servers: near enough for when to prune.
+        last = Some(done.last_id);
+    }
+    let n = i64::try_from(entries.len()).unwrap_or(i64::MAX);
+    match last {
+        Some(last) if last % PRUNE_INTERVAL < n => prune(tx, last - tx.shared.max_logged),
+        _ => Ok(()),
+    }
+}
+
+/// Deletes the entries up to a number. The last of each kind stays: it is the version of the rows.
+fn prune(tx: &mut Tx, to: i64) -> Result<()> {
+    let (log, kept) = (table(&tx.prefix), tx.sql().kept_changes(tx.schema(), &tx.prefix));
+    tx.conn.execute(&format!("DELETE FROM {log} WHERE seq <= ?{kept}"), &[to.into()]).map(drop)
+}
+
+/// The entries after a number, or the last ones, at most `limit`, in the order of the commits.
+///
+/// # Errors
+/// Those of the statements.
+pub(crate) fn read(db: &mut Db, after: Option<i64>, limit: u32) -> Result<Vec<LoggedChange>> {
+    let after = match after {
+        Some(after) => after,
+        None => {
+            let mut last = 0;
+            let sql = format!("SELECT MAX(seq) FROM {}", table(&db.prefix));
+            db.conn.query(&sql, &[], &mut |row| row.int(0).map(|seq| last = seq))?;
+            last - i64::from(limit)
+        }
+    };
+    let sql = format!(
+        "SELECT seq, {} FROM {} WHERE seq > ? ORDER BY seq LIMIT ?",
+        COLUMNS.map(quoted).join(", "),
+        table(&db.prefix)
+    );
+    let mut changes = Vec::new();
+    db.conn.query(&sql, &[after.into(), limit.into()], &mut |row| {
+        changes.push(entry(row)?);
+        Ok(())
+    })?;
+    Ok(changes)
+}
+
+fn entry(row: &Row<'_>) -> Result<LoggedChange> {
+    let text = |column| -> Result<Option<String>> {
+        Ok(row.bytes(column)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    };
+    let operations = [Operation::Insert, Operation::Update, Operation::Delete];
+    let operation = row.text(3)?;
+    // Integers that are `NULL` are read as zero, which no object has.
+    let object = match (row.int(4)?, text(5)?) {
+        (_, Some(name)) => Some(Object::Name(name)),
+        (0, None) => None,
+        (id, None) => Some(Object::Id(id)),
+    };
+    Ok(LoggedChange {
+        seq: row.int(0)?,
+        time: UNIX_EPOCH + Duration::from_millis(u64::try_from(row.int(1)?).unwrap_or_default()),
+        kind: row.text(2)?,
+        operation: operations.into_iter().find(|o| o.name() == operation).unwrap_or(Operation::Update),
+        object,
+        before: text(6)?,
+        after: text(7)?,
+        caller: Some(row.int(8)?).filter(|id| *id != 0),
+    })
+}
+
+/// Milliseconds since the epoch.
+fn milliseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Writes that any rows of these kinds may have changed.
+///
+/// # Errors
+/// Those of the statements.
+pub(crate) fn append_unknown(tx: &mut Tx, prefix: &str, kinds: &[Rows]) -> Result<()> {
+    let (log, time) = (table(prefix), milliseconds(SystemTime::now()));
+    let sql = format!("INSERT INTO {log} (time, kind, operation) VALUES (?, ?, 'update')");
+    kinds.iter().try_for_each(|rows| tx.conn.execute(&sql, &[time.into(), rows.name().into()]).map(drop))
+}

@@ -1,0 +1,314 @@
+//! The log of changes of an SQLite file. The transactions of this program write their records; triggers add what other programs
+//! change, so that the log is complete whoever writes.
+
+use super::LAYOUT_TABLE;
+use crate::change_log::{self, TABLE};
+use crate::error::Result;
+use crate::handle::Tx;
+use crate::quoted::quoted;
+use crate::schema::{ObjectColumn, Schema, Table, TableRows};
+
+/// The events that are logged.
+const EVENTS: [&str; 3] = ["insert", "update", "delete"];
+
+/// The row of the layout table that is 1 while a transaction of this program is open, so that triggers log nothing.
+const OWN_TRANSACTION: &str = "own_transaction";
+
+/// The start of the names of the triggers.
+pub(super) fn trigger_prefix(prefix: &str) -> String {
+    format!("{prefix}{TABLE}_")
+}
+
+/// The number of triggers of the tables of a schema.
+pub(super) fn n_triggers(schema: &Schema) -> usize {
+    schema.tables.iter().map(|table| table.rows.len() * EVENTS.len()).sum()
+}
+
+/// Creates the log and its triggers. All rows count as changed.
+pub(super) fn create(tx: &mut Tx, prefix: &str) -> Result<()> {
+    let log = change_log::table(prefix);
+    tx.run(&format!(
+        "CREATE TABLE IF NOT EXISTS {log} (seq INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, \
+         kind TEXT NOT NULL, operation TEXT NOT NULL, object INTEGER, name TEXT, object_before TEXT, object_after TEXT, \
+         caller INTEGER, nonce INTEGER NOT NULL DEFAULT (random()))"
+    ))?;
+    let index = quoted(&format!("{prefix}{TABLE}_kind"));
+    tx.run(&format!("CREATE INDEX IF NOT EXISTS {index} ON {log} (kind)"))?;
+    let layout = quoted(&format!("{prefix}{LAYOUT_TABLE}"));
+    tx.run(&format!("INSERT OR IGNORE INTO {layout} (name, n) VALUES ('{OWN_TRANSACTION}', 0)"))?;
+    for table in tx.schema().tables {
+        for (i, rows) in table.rows.iter().enumerate() {
+            for event in EVENTS {
+                tx.run(&create_trigger(table, i, rows, prefix, event))?;
+            }
+        }
+    }
+    let kinds = tx.schema().all_rows();
+    change_log::append_unknown(tx, prefix, &kinds)
+}
+
+/// The statement that creates the trigger of an event.
+fn create_trigger(table: &Table, i: usize, rows: &TableRows, prefix: &str, event: &str) -> String {
+    let name = quoted(&format!("{}{}_{i}_{event}", trigger_prefix(prefix), table.name));
+    let (of, log) = (quoted(&format!("{prefix}{}", table.name)), change_log::table(prefix));
+    let layout = quoted(&format!("{prefix}{LAYOUT_TABLE}"));
+    let of_row = |expression: &str, row: &str| match expression {
+        "" => "NULL".to_owned(),
+        expression => expression.replace("{row}", row),
+    };
+    let (object, is_name) = match rows.object {
+        ObjectColumn::Id(column) => (column, false),
+        ObjectColumn::Name(column) => (column, true),
+    };
+    let column = if is_name { "name" } else { "object" };
+    let described = |row: &str| if row.is_empty() { "NULL".to_owned() } else { of_row(rows.description, row) };
+    let (before, after) = match event {
+        "insert" => ("", "NEW"),
+        "delete" => ("OLD", ""),
+        _ => ("OLD", "NEW"),
+    };
+    let insert = |row: &str| {
+        format!(
+            "INSERT INTO {log} (time, kind, operation, {column}, object_before, object_after) \
+             SELECT 1000 * strftime('%s', 'now'), '{}', '{event}', {row}.{object}, {}, {}",
+            rows.rows.name(),
+            described(before),
+            described(after)
+        )
+    };
+    let (row, mut what) = match event {
+        "delete" => ("OLD", insert("OLD")),
+        _ => ("NEW", insert("NEW")),
+    };
+    let mut condition = of_row(rows.condition, row);
+    if event == "update" {
+        what += &format!("; {} WHERE OLD.{object} IS NOT NEW.{object}", insert("OLD"));
+        condition = format!("({condition} OR {})", of_row(rows.condition, "OLD"));
+    }
+    let condition = if rows.condition.is_empty() { String::new() } else { format!(" AND {condition}") };
+    format!(
+        "CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {of} \
+         WHEN (SELECT n FROM {layout} WHERE name = '{OWN_TRANSACTION}') IS NOT 1{condition} BEGIN {what}; END"
+    )
+}
+
+/// Begins or ends a transaction whose changes the triggers do not log.
+///
+/// # Errors
+/// Those of the statement.
+pub(super) fn set_own_transaction(tx: &mut Tx, is_own: bool) -> Result<()> {
+    let layout = quoted(&format!("{}{LAYOUT_TABLE}", tx.prefix()));
+    let sql = format!("UPDATE {layout} SET n = ? WHERE name = '{OWN_TRANSACTION}'");
+    tx.conn.execute(&sql, &[i64::from(is_own).into()]).map(drop)
+}
+
+/// Queries for the number of the last entry of each kind, joined by `UNION ALL`. Each is one search in the index.
+pub(super) fn last_of_kinds(schema: &Schema, prefix: &str, columns: impl Fn(&str) -> String) -> String {
+    let log = change_log::table(prefix);
+    let of = |kind: &str| format!("SELECT {} FROM {log} WHERE kind = '{kind}'", columns(kind));
+    schema.all_rows().iter().map(|rows| of(rows.name())).collect::<Vec<_>>().join(" UNION ALL ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::change_record::{Object, Operation};
+    use crate::rows::Rows;
+    use crate::schema::{Column, ColumnType, DefaultValue, Layout};
+    use crate::{
+        ChangeRecord, Companion, Database, DatabaseUrl, Description, StoreConfig, Tuning, WriteText as _,
+        create_missing_tables, sql, table_manager,
+    };
+    use std::collections::HashMap;
+    use svc_versions::Context;
+
+    const BOATS: Rows = Rows::named("boats");
+    const WRECKS: Rows = Rows::named("wrecks");
+    const FLAGS: Rows = Rows::named("flags");
+
+    const fn column(name: &'static str, kind: ColumnType, default: DefaultValue) -> Column {
+        Column { name, kind, default }
+    }
+
+    const EMPTY: Table = Table { name: "", columns: &[], primary: &[], indexes: &[], sqlite_indexes: &[], rows: &[] };
+
+    static SCHEMA: Schema = Schema {
+        tables: &[
+            Table {
+                name: "boats",
+                columns: &[
+                    column("id", ColumnType::Id, DefaultValue::Auto),
+                    column("state", ColumnType::Key(20), DefaultValue::Value("afloat")),
+                ],
+                primary: &["id"],
+                rows: &[
+                    TableRows {
+                        rows: BOATS,
+                        object: ObjectColumn::Id("id"),
+                        condition: "{row}.state <> 'sunk'",
+                        description: "{row}.state",
+                    },
+                    TableRows {
+                        rows: WRECKS,
+                        object: ObjectColumn::Id("id"),
+                        condition: "{row}.state = 'sunk'",
+                        description: "",
+                    },
+                ],
+                ..EMPTY
+            },
+            Table {
+                name: "flags",
+                columns: &[column("name", ColumnType::Key(20), DefaultValue::Required)],
+                primary: &["name"],
+                rows: &[TableRows { rows: FLAGS, object: ObjectColumn::Name("name"), condition: "", description: "" }],
+                ..EMPTY
+            },
+        ],
+        layout: Layout { version: 1, obsolete: &[] },
+        ..Schema::EMPTY
+    };
+
+    struct Harbour;
+
+    impl Companion for Harbour {
+        fn describe(&self, _: &ChangeRecord, rows: Rows) -> HashMap<i64, Description> {
+            let description = Description { before: None, after: Some("afloat".to_owned()) };
+            if rows == BOATS { HashMap::from([(1, description)]) } else { HashMap::new() }
+        }
+    }
+
+    fn database(path: &std::path::Path) -> Database {
+        let config =
+            StoreConfig { table_prefix: "x_".to_owned(), ..StoreConfig::new(DatabaseUrl::Sqlite(path.into())) };
+        let database = Database::open(&config, &SCHEMA, Arc::new(Harbour), Tuning::default()).unwrap();
+        let manager = table_manager(sql(crate::Dialect::Sqlite).dialect());
+        database.write_blocking(move |tx| create_missing_tables(tx, manager)).unwrap();
+        database
+    }
+
+    /// The changes after a number, each as a line.
+    fn lines(database: &Database, after: i64) -> Vec<String> {
+        let changes = database.logged_changes(&Context::background(), Some(after), 1_000).unwrap().unwrap();
+        assert!(changes.iter().all(|change| change.time.elapsed().is_ok_and(|time| time.as_secs() < 60)));
+        let line = |c: &crate::LoggedChange| {
+            let object = match &c.object {
+                Some(Object::Id(id)) => id.to_string(),
+                Some(Object::Name(name)) => name.clone(),
+                None => "?".to_owned(),
+            };
+            let described = format!("{}>{}", c.before.as_deref().unwrap_or(""), c.after.as_deref().unwrap_or(""));
+            format!("{} {} {object} {described} {:?}", c.operation.name(), c.kind, c.caller)
+        };
+        changes.iter().map(line).collect()
+    }
+
+    /// A transaction that changes these boats.
+    fn record(database: &Database, ids: Vec<i64>) {
+        let change = move |tx: &mut Tx| {
+            tx.record(BOATS, &ids);
+            Ok(())
+        };
+        database.write_blocking(change).unwrap();
+    }
+
+    fn last(database: &Database) -> i64 {
+        let changes = database.logged_changes(&Context::background(), Some(0), 1_000).unwrap().unwrap();
+        changes.last().map_or(0, |change| change.seq)
+    }
+
+    #[test]
+    fn transactions_log_their_record_and_triggers_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let database = database(&path);
+        assert_eq!(lines(&database, 0), ["update boats ? > None", "update wrecks ? > None", "update flags ? > None"]);
+
+        let after = last(&database);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let cx = Context::background();
+        cx.set_caller(7);
+        let insert = |tx: &mut Tx| {
+            let mut boat = sea_query::Query::insert();
+            boat.into_table(tx.table("boats")).columns(["state"]).values_panic(["afloat".into()]);
+            let id = tx.insert_row(&boat, BOATS)?;
+            let mut flag = sea_query::Query::insert();
+            flag.into_table(tx.table("flags")).columns(["name"]).values_panic(["red".into()]);
+            tx.change_named(&flag, Operation::Update, FLAGS, "red")?;
+            Ok(id)
+        };
+        runtime.block_on(database.write(&cx, insert)).unwrap();
+        assert_eq!(lines(&database, after), ["insert boats 1 >afloat Some(7)", "update flags red > Some(7)"]);
+
+        let after = last(&database);
+        let failed = runtime.block_on(database.write::<()>(&cx, move |tx| {
+            insert(tx).ok();
+            Err(crate::StoreError::TooMany)
+        }));
+        assert!(failed.is_err());
+        assert_eq!(lines(&database, after), [] as [String; 0], "what was rolled back is not logged");
+
+        // Another program, which knows nothing of the log.
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other
+            .execute_batch(
+                "INSERT INTO x_boats (state) VALUES ('afloat'); UPDATE x_boats SET state = 'sunk' WHERE id = 2; \
+                 UPDATE x_boats SET id = 9 WHERE id = 1; DELETE FROM x_boats WHERE id = 2; DELETE FROM x_flags;",
+            )
+            .unwrap();
+        let expected = [
+            "insert boats 2 >afloat None",
+            "update wrecks 2 > None",
+            "update boats 2 afloat>sunk None",
+            "update boats 9 afloat>afloat None",
+            "update boats 1 afloat>afloat None",
+            "delete wrecks 2 > None",
+            "delete flags red > None",
+        ];
+        let mut logged = lines(&database, after);
+        // Triggers of one event run in no particular order.
+        logged.sort_unstable();
+        let mut expected = expected.map(str::to_owned);
+        expected.sort_unstable();
+        assert_eq!(logged, expected);
+    }
+
+    #[test]
+    fn old_changes_are_deleted_but_the_last_of_each_kind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        drop(database(&path));
+        let config = StoreConfig {
+            table_prefix: "x_".to_owned(),
+            change_log: Some(100),
+            ..StoreConfig::new(DatabaseUrl::Sqlite(path))
+        };
+        let database = Database::open(&config, &SCHEMA, Arc::new(()), Tuning::default()).unwrap();
+        let version = |rows| database.read_blocking(|db| Ok(db.version(rows))).unwrap();
+        let (of_flags, of_boats) = (version(FLAGS), version(BOATS));
+        assert!(of_flags.is_some());
+        for from in [0, 2_000] {
+            let ids: Vec<i64> = (from + 1..from + 2_000).collect();
+            record(&database, ids);
+        }
+        let kept = database.logged_changes(&Context::background(), Some(0), 10_000).unwrap().unwrap();
+        assert!((100..2_100).contains(&kept.len()), "{}", kept.len());
+        assert_eq!(version(FLAGS), of_flags);
+        assert!(version(BOATS) > of_boats);
+        let many: Vec<i64> = (1..20_000).collect();
+        let after = last(&database);
+        record(&database, many);
+        assert_eq!(lines(&database, after), ["update boats ? > None"], "too many for a list");
+    }
+
+    #[test]
+    fn text_statements_count_as_changes_of_everything() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = database(&folder.path().join("x.db"));
+        let after = last(&database);
+        database.write_blocking(|tx| tx.execute_text("UPDATE x_boats SET id = id", &[]).map(drop)).unwrap();
+        assert_eq!(lines(&database, after).len(), 3);
+    }
+}
