@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use svc_auth::Caller;
 use svc_model::Term;
 use svc_site::{
     Settings, Site, SiteResult,
@@ -19,17 +20,23 @@ const MAX_ITEMS: u64 = 500;
 /// Maximum nesting depth.
 const MAX_DEPTH: usize = 20;
 
-/// The published items of a menu as HTML, in menu order. Invalid items are left out.
+/// The published items of a menu as HTML for this viewer, in menu order. Invalid items are left out.
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn render_menu(db: &mut Db, site: &Site, settings: &Settings, menu: &Term) -> SiteResult<String> {
+pub(crate) fn render_menu(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    viewer: &Caller,
+    menu: &Term,
+) -> SiteResult<String> {
     let mut query = PostQuery::published(ITEM, MAX_ITEMS).order_by(vec![(PostOrderBy::MenuOrder, Order::Asc)]);
     let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };
     query.tax.clauses = vec![clause];
     let ids = posts::query(db, &query)?.ids;
     let rows = posts::get_many(db, &ids)?;
-    let items = item::items(db, site, settings, rows)?;
+    let items = item::items(db, site, settings, viewer, rows)?;
     let mut children: HashMap<i64, Vec<&NavItem>> = HashMap::new();
     let valid: Vec<&NavItem> = items.iter().filter(|item| !item.target.invalid).collect();
     for item in &valid {

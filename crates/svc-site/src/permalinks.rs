@@ -1,12 +1,13 @@
 //! Permalinks of posts of several types at once, for example for comments or search results.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use svc_auth::Caller;
 use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId};
 use svc_permalinks::RestBase;
 use svc_store::{Db, posts, terms, users};
 
-use crate::{Settings, Site, SiteResult, terms::paths::slug_paths};
+use crate::{Access, Settings, Site, SiteResult, terms::paths::slug_paths};
 
 use crate::settings::urls::{rest_base, taxonomy_rest_base};
 
@@ -22,6 +23,24 @@ pub fn of_posts(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) ->
     of_posts_below(db, site, settings, rows, |_| false)
 }
 
+/// Like [`of_posts`], as this caller sees them: private posts that the caller may not read have URLs without a path.
+///
+/// # Errors
+/// Errors of the store.
+pub fn for_reader(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    caller: &Caller,
+    rows: &[Post],
+) -> SiteResult<HashMap<PostId, String>> {
+    let private: Vec<Post> = rows.iter().filter(|post| post.status == "private").cloned().collect();
+    let access = Access::of_posts(site, settings, db, &private)?;
+    let hidden: HashSet<PostId> =
+        private.iter().filter(|post| !access.can_read(caller, post)).map(|post| post.id).collect();
+    links(db, site, settings, rows, |_| false, &hidden)
+}
+
 /// Like [`of_posts`]. Attachments of a private post for which `reads` is true have the permalinks that its readers see.
 ///
 /// # Errors
@@ -32,6 +51,18 @@ pub fn of_posts_below(
     settings: &Settings,
     rows: &[Post],
     reads: impl Fn(PostId) -> bool,
+) -> SiteResult<HashMap<PostId, String>> {
+    links(db, site, settings, rows, reads, &HashSet::new())
+}
+
+/// The permalinks; those of hidden posts have no path.
+fn links(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    rows: &[Post],
+    reads: impl Fn(PostId) -> bool,
+    hidden: &HashSet<PostId>,
 ) -> SiteResult<HashMap<PostId, String>> {
     let mut parents: Vec<PostId> =
         rows.iter().filter(|p| p.post_type == "attachment" && !p.parent.is_none()).map(|p| p.parent).collect();
@@ -50,6 +81,9 @@ pub fn of_posts_below(
     let mut parts_of = parts_of(db, site, settings, rows)?;
     for post in rows.iter().filter(|p| p.post_type == "attachment") {
         parts_of.entry(post.id).or_default().parent = parent_urls.get(&post.parent).cloned();
+    }
+    for id in hidden {
+        parts_of.entry(*id).or_default().unreadable = true;
     }
     Ok(permalinks(site, settings, rows, &parts_of))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use svc_auth::Caller;
 use svc_model::{Post, PostId, PostType};
 use svc_resource::Plan;
 use svc_routing::Result;
@@ -23,12 +24,13 @@ use crate::{
     posts::item::{LoadedPost, PostItem},
 };
 
-/// The files of these attachments, and the permalinks of the posts to which they are attached: two queries and those
-/// for permalinks, regardless of the number of attachments.
+/// The files of these attachments, and the permalinks of the posts to which they are attached, as the caller sees them:
+/// two queries and those for permalinks, regardless of the number of attachments.
 pub(crate) fn attached(
     db: &mut Db,
     site: &RestSite,
     settings: &Settings,
+    caller: &Caller,
     rows: &[Post],
     meta: &HashMap<i64, Meta>,
 ) -> SiteResult<HashMap<PostId, (AttachmentFiles, Option<String>)>> {
@@ -36,7 +38,7 @@ pub(crate) fn attached(
     ids.sort_unstable();
     ids.dedup();
     let found = if ids.is_empty() { Vec::new() } else { posts::get_many(db, &ids)? };
-    let mut pages = permalinks::of_posts(db, site, settings, &found)?;
+    let mut pages = permalinks::for_reader(db, site, settings, caller, &found)?;
     pages.retain(|id, _| {
         found.iter().any(|p| p.id == *id && site.types.get(&p.post_type).is_some_and(PostType::is_viewable))
     });

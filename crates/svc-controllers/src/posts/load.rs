@@ -82,7 +82,7 @@ impl PostLoader<'_> {
             if wants_meta { db.unrecorded(|db| meta::load(db, MetaKind::Post, &raw_ids))? } else { HashMap::new() };
         let wants_permalinks = plan.wants_any(&["link", "permalink_template"]);
         let mut attached = match is_attachment {
-            true => attachment::attached(db, self.site, self.settings, &rows, &meta)?,
+            true => attachment::attached(db, self.site, self.settings, self.caller, &rows, &meta)?,
             false => HashMap::new(),
         };
         let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
+use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::RegisteredSetting;
 use svc_model::{Post, UserId};
@@ -496,6 +496,48 @@ async fn menu_items_link_to_existing_objects() {
     assert_eq!(h.get(ADMIN, "/svc/v2/menu-locations", "").await.body, json!([]));
     // Only an empty list of taxonomies becomes an object.
     assert_eq!(h.get(ADMIN, "/svc/v2/taxonomies", "type=nosuch").await.body, json!({}));
+}
+
+/// Other resources show the URL of a private post as the post itself does: without a path for those who may not read it.
+#[tokio::test(flavor = "multi_thread")]
+async fn urls_of_private_posts_have_a_path_for_their_readers_only() {
+    let h = Harness::new();
+    let created = async |user, route: &str, body: Value| {
+        let response = h.json(user, Method::POST, route, body.clone()).await;
+        assert_eq!(response.status, 201, "{route} {body}: {}", response.body);
+        response.body["id"].as_i64().unwrap()
+    };
+    let private = |title: &str| json!({"title": title, "status": "private"});
+    let page = created(ADMIN, "/svc/v2/pages", private("Quiet page")).await;
+    let own = created(AUTHOR, "/svc/v2/posts", private("Quiet post")).await;
+    let book = created(ADMIN, "/svc/v2/books", private("Quiet book")).await;
+    for (object, id, plain, readers) in [
+        ("page", page, format!("/?page_id={page}"), vec![ADMIN, EDITOR]),
+        ("post", own, format!("/?p={own}"), vec![ADMIN, EDITOR, AUTHOR]),
+        ("book", book, format!("/?post_type=book&p={book}"), vec![ADMIN, EDITOR]),
+    ] {
+        let body = json!({"type": "post_type", "object": object, "object_id": id, "status": "publish", "title": "x"});
+        let item = created(ADMIN, "/svc/v2/menu-items", body).await;
+        for user in [ADMIN, EDITOR, AUTHOR, CONTRIBUTOR] {
+            let url = h.get(user, &format!("/svc/v2/menu-items/{item}"), "").await.body["url"].clone();
+            let url = url.as_str().unwrap();
+            assert_eq!(url.ends_with(&plain), !readers.contains(&user), "{object} for {user}: {url}");
+            assert_eq!(
+                url.ends_with(&format!("/quiet-{object}/")),
+                readers.contains(&user),
+                "{object} for {user}: {url}"
+            );
+        }
+    }
+
+    // The URL of a file is below that of its post.
+    let media = "/svc/v2/media/1206";
+    let attached = h.json(ADMIN, Method::POST, media, json!({"post": page, "author": AUTHOR})).await;
+    assert_eq!(attached.status, 200, "{}", attached.body);
+    for (user, end) in [(ADMIN, "/quiet-page/lost/"), (AUTHOR, "/?attachment_id=1206")] {
+        let link = h.get(user, media, "").await.body["link"].clone();
+        assert!(link.as_str().unwrap().ends_with(end), "{user}: {link}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! A menu item: a post with meta.
 
 use serde_json::Value;
+use svc_auth::Caller;
 use svc_model::{Post, PostId, TermId};
 use svc_store::{
     Db, Meta, Tx,
@@ -80,8 +81,14 @@ impl NavItem {
     }
 }
 
-/// Loads menu items for these rows in a fixed number of queries.
-pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> SiteResult<Vec<NavItem>> {
+/// Loads menu items for these rows in a fixed number of queries. URLs are those that the caller sees.
+pub fn items(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    caller: &Caller,
+    rows: Vec<Post>,
+) -> SiteResult<Vec<NavItem>> {
     let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
     let mut meta = meta::load(db, MetaKind::Post, &numbers)?;
@@ -100,7 +107,7 @@ pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> 
         })
         .collect();
     let target_refs: Vec<TargetRef> = items.iter().map(NavItem::target_ref).collect();
-    for (item, target) in items.iter_mut().zip(target::load(db, site, settings, &target_refs)?) {
+    for (item, target) in items.iter_mut().zip(target::load(db, site, settings, caller, &target_refs)?) {
         item.target = target;
     }
     Ok(items)

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use svc_auth::Caller;
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms};
 
@@ -80,13 +81,25 @@ struct Objects {
     paths: HashMap<TermId, Vec<String>>,
 }
 
-/// Loads the targets in the order of the references, in a fixed number of queries.
-pub fn load(db: &mut Db, site: &Site, settings: &Settings, target_refs: &[TargetRef]) -> SiteResult<Vec<Target>> {
-    let objects = objects(db, site, settings, target_refs)?;
+/// Loads the targets in the order of the references, in a fixed number of queries. URLs are those that the caller sees.
+pub fn load(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    caller: &Caller,
+    target_refs: &[TargetRef],
+) -> SiteResult<Vec<Target>> {
+    let objects = objects(db, site, settings, caller, target_refs)?;
     Ok(target_refs.iter().map(|target_ref| target(site, settings, target_ref, &objects)).collect())
 }
 
-fn objects(db: &mut Db, site: &Site, settings: &Settings, target_refs: &[TargetRef]) -> SiteResult<Objects> {
+fn objects(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    caller: &Caller,
+    target_refs: &[TargetRef],
+) -> SiteResult<Objects> {
     let numbers = |kind: TargetKind| -> Vec<i64> {
         let wanted: HashSet<i64> =
             target_refs.iter().filter(|p| p.kind == kind && p.object_id > 0).map(|p| p.object_id).collect();
@@ -99,7 +112,7 @@ fn objects(db: &mut Db, site: &Site, settings: &Settings, target_refs: &[TargetR
     }
     if !wanted.is_empty() {
         let rows = posts::get_many(db, &wanted)?;
-        objects.permalinks = permalinks::of_posts(db, site, settings, &rows)?;
+        objects.permalinks = permalinks::for_reader(db, site, settings, caller, &rows)?;
         objects.posts = rows.into_iter().map(|post| (post.id, post)).collect();
     }
     let wanted: Vec<TermId> = numbers(TargetKind::Taxonomy).into_iter().map(TermId).collect();

@@ -78,7 +78,7 @@ impl MenuItems {
         let loaded = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
-            let item = item::items(db, &self.site, &settings, vec![post])?.pop();
+            let item = item::items(db, &self.site, &settings, &caller, vec![post])?.pop();
             let link_context = LinkContext {
                 site: &self.site,
                 settings: &settings,
@@ -106,7 +106,7 @@ impl MenuItems {
         let mut page = self.posts.page(&req, |db, settings, access, rows| {
             let (site, post_type) = (&self.site, &*self.post_type);
             let link_context = LinkContext { site, settings, post_type, caller: &caller, access, view: &view };
-            let items = item::items(db, site, settings, rows)?;
+            let items = item::items(db, site, settings, &caller, rows)?;
             Ok(items.into_iter().map(|item| (link_context.links(&item), item)).collect())
         })?;
         let loaded: Vec<(Option<Links>, NavItem)> = std::mem::take(&mut page.items);

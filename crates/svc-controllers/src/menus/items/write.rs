@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use svc_auth::Caller;
 use svc_model::{Post, PostId, TermId};
 use svc_routing::{Request, Result};
 use svc_site::{
@@ -46,11 +47,11 @@ impl MenuItems {
             let before = match id {
                 Some(id) => {
                     let post = posts::get(tx, id)?.ok_or_else(post_not_found)?;
-                    item::items(tx, &site, &settings, vec![post])?.pop()
+                    item::items(tx, &site, &settings, &caller, vec![post])?.pop()
                 }
                 None => None,
             };
-            let item = merge(tx, &site, &settings, &draft, before.as_ref())?;
+            let item = merge(tx, &site, &settings, &caller, &draft, before.as_ref())?;
             if let Some(menu) = menu
                 && terms::get(tx, menu, Some(MENU))?.is_none()
             {
@@ -107,6 +108,7 @@ fn merge(
     db: &mut Db,
     site: &RestSite,
     settings: &Settings,
+    caller: &Caller,
     draft: &ItemDraft,
     before: Option<&NavItem>,
 ) -> SiteResult<ItemMeta> {
@@ -153,7 +155,7 @@ fn merge(
             }
             target_ref.url.clear();
             // A title equal to the target's is not stored, so that it follows later changes of the target.
-            let targets = target::load(db, site, settings, std::slice::from_ref(target_ref))?;
+            let targets = target::load(db, site, settings, caller, std::slice::from_ref(target_ref))?;
             if targets.first().is_some_and(|Target { title, .. }| *title == item.title) {
                 item.title.clear();
             }

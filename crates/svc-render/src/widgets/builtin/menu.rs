@@ -22,7 +22,7 @@ fn render(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Op
     let Some(menu) = (if id.0 > 0 { terms::get(context.db, id, Some(MENU))? } else { None }) else {
         return Ok(None);
     };
-    let items = render_menu(context.db, context.site, context.settings, &menu)?;
+    let items = render_menu(context.db, context.site, context.settings, &context.viewer.caller, &menu)?;
     let (title, slug) = (context.title(instance, ""), svc_text::esc_attr(&menu.slug));
     Ok(Some(format!(
         "{title}<div class=\"menu-{slug}-container\"><ul id=\"menu-{slug}\" class=\"menu\">{items}</ul></div>"
