@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType, UserId};
-use svc_packages::theme::{Origin, ThemeJson, VERSION};
+use svc_packages::theme::{Origin, RegisteredBlocks, ThemeJson, VERSION, without_insecure_properties};
 use svc_schema::Error;
 use svc_store::{
     Db, Tx,
@@ -152,7 +152,7 @@ pub async fn find_or_create(cx: &Context, site: &Arc<Site>, stylesheet: &str, by
     .await
 }
 
-/// Stores a change.
+/// Stores a change. Of users who may not use any HTML, only harmless styles and settings are stored.
 pub async fn save(
     cx: &Context,
     site: &Arc<Site>,
@@ -163,6 +163,7 @@ pub async fn save(
 ) -> Result<Post, Error> {
     let (site_in, post_type, draft, now) = (Arc::clone(site), post_type.clone(), draft.clone(), site.clock());
     let id = post.id;
+    let theme = site.theme(cx, &*site.settings(cx)?);
     let write = move |tx: &mut Tx| {
         let mut row = posts::get(tx, id)?.ok_or_else(not_found)?;
         let settings = site_in.settings_in(tx)?;
@@ -170,7 +171,12 @@ pub async fn save(
             row.title = sanitize::title(title, !author.unfiltered_html);
         }
         if draft.styles.is_some() || draft.settings.is_some() {
-            row.content = content(&row.content, &draft);
+            row.content = encode(content(&row.content, &draft));
+        }
+        if !author.unfiltered_html {
+            let types = site_in.block_types(&settings);
+            let registered = RegisteredBlocks { types: &types, theme: theme.theme.as_ref() };
+            row.content = without_insecure_content(&row.content, registered);
         }
         (row.modified, row.modified_gmt) = (Some(settings.zone.to_local(now)), Some(now));
         posts::update(tx, &row)?;
@@ -180,8 +186,27 @@ pub async fn save(
     site.write(cx, write).await
 }
 
+/// Stored content without insecure styles and settings; unchanged if it is not marked as global styles.
+///
+/// Source: `wp_filter_global_styles_post`.
+fn without_insecure_content(stored: &str, registered: RegisteredBlocks<'_>) -> String {
+    let members = members(stored);
+    if members.is_empty() {
+        return stored.to_owned();
+    }
+    let mut secure = without_insecure_properties(members, registered);
+    secure.insert(MARKER.to_owned(), true.into());
+    encode(secure)
+}
+
+/// Encodes content as WordPress does: without the characters that filters of HTML change.
+fn encode(members: Map<String, Value>) -> String {
+    let json = svc_php::json::encode(&Value::Object(members));
+    json.replace("\\/", "/").replace('<', "\\u003C").replace('>', "\\u003E").replace('&', "\\u0026")
+}
+
 /// Applies a change to stored content.
-fn content(stored: &str, draft: &StylesDraft) -> String {
+fn content(stored: &str, draft: &StylesDraft) -> Map<String, Value> {
     let known = members(stored);
     let mut members = Map::new();
     for (name, given) in [("styles", &draft.styles), ("settings", &draft.settings)] {
@@ -191,7 +216,7 @@ fn content(stored: &str, draft: &StylesDraft) -> String {
     }
     members.insert(MARKER.to_owned(), true.into());
     members.insert("version".to_owned(), VERSION.into());
-    Value::Object(members).to_string()
+    members
 }
 
 /// The global styles do not exist.
@@ -218,9 +243,23 @@ mod tests {
         let stored = r#"{"version":2,"isGlobalStylesUserThemeJSON":true,"settings":{"a":1},"styles":{"b":2}}"#;
         let draft = StylesDraft { styles: Some(json!({"c": 3})), ..StylesDraft::default() };
         let expected = json!({"styles": {"c": 3}, "settings": {"a": 1}, MARKER: true, "version": 3});
-        assert_eq!(serde_json::from_str::<Value>(&content(stored, &draft)).expect("JSON"), expected);
-        let foreign = content("not ours", &draft);
+        assert_eq!(Value::Object(content(stored, &draft)), expected);
         let expected = json!({"styles": {"c": 3}, MARKER: true, "version": 3});
-        assert_eq!(serde_json::from_str::<Value>(&foreign).expect("JSON"), expected);
+        assert_eq!(Value::Object(content("not ours", &draft)), expected);
+    }
+
+    #[test]
+    fn content_is_encoded_as_in_wordpress() {
+        let Value::Object(members) = json!({"a": "<b>&/\\/é", "n": 1.0}) else { unreachable!() };
+        assert_eq!(encode(members), r#"{"a":"\u003Cb\u003E\u0026/\\/\u00e9","n":1}"#);
+    }
+
+    #[test]
+    fn insecure_content_is_removed() {
+        let registered = RegisteredBlocks { types: svc_content::blocks::BlockTypes::core(), theme: None };
+        let stored = r#"{"styles":{"css":"a{}","color":{"text":"red","background":"url(x)"}},"isGlobalStylesUserThemeJSON":true,"version":3}"#;
+        let expected = r#"{"styles":{"color":{"text":"red"}},"version":3,"isGlobalStylesUserThemeJSON":true}"#;
+        assert_eq!(without_insecure_content(stored, registered), expected);
+        assert_eq!(without_insecure_content("not ours", registered), "not ours");
     }
 }

@@ -5,8 +5,9 @@ use std::{fs, path::Path};
 
 use crate::harness::{ADMIN, AUTHOR, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
+use svc_model::PostId;
 use svc_routing::Method;
-use svc_store::{StoredText, options};
+use svc_store::{MetaKind, StoredText, meta, options, posts};
 use svc_versions::Context;
 
 /// Files of the themes; `fixture` is the active theme of the recorded site.
@@ -232,6 +233,55 @@ async fn styles_are_sanitized_and_css_with_markup_is_rejected() {
     assert_eq!(theme["settings"]["color"]["palette"]["theme"][0]["slug"], "own");
     let variations = h.get(ADMIN, "/svc/v2/global-styles/themes/fixture/variations", "").await.body;
     assert_eq!(variations[0]["title"], "Night");
+}
+
+/// What WordPress stores for an author who may also edit the theme, for an editor, and for an administrator.
+#[tokio::test(flavor = "multi_thread")]
+async fn insecure_global_styles_are_removed_for_users_who_may_not_use_any_html() {
+    let (_folder, h) = site();
+    h.site
+        .write(&Context::background(), |tx| {
+            let key = format!("{}capabilities", tx.prefix());
+            let both = json!({"author": true, "edit_theme_options": true});
+            Ok(meta::update(tx, MetaKind::User, AUTHOR, &key, &StoredText::of(both)).map(drop)?)
+        })
+        .await
+        .unwrap();
+    let route = "/svc/v2/global-styles/1460";
+    let stored = || {
+        let row = |db: &mut svc_store::Db| Ok(posts::get(db, PostId(1460))?.unwrap().content);
+        serde_json::from_str::<Value>(&h.site.read(&Context::background(), row).unwrap()).unwrap()
+    };
+    let body = json!({
+        "styles": {
+            "css": "a{}",
+            "color": {"text": "red", "background": "url(javascript:alert(1))"},
+            "blocks": {"core/group": {"spacing": {"blockGap": "1rem"}, "css": "b{}"}, "no/such": {"color": {"text": "red"}}},
+        },
+        "settings": {"color": {"palette": {"custom": [
+            {"name": "A", "slug": "a", "color": "red"}, {"name": "<b>", "slug": "b", "color": "red"},
+        ]}}},
+    });
+    assert_eq!(h.json(EDITOR, Method::PUT, route, body.clone()).await.code(), "rest_cannot_edit");
+
+    let changed = h.json(ADMIN, Method::PUT, route, body.clone()).await;
+    assert_eq!((changed.status, &stored()["styles"]), (200, &body["styles"]));
+    assert_eq!(stored()["settings"], body["settings"]);
+
+    // A change of the title alone filters what is stored.
+    let changed = h.json(AUTHOR, Method::PUT, route, json!({"title": "Renamed"})).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    let expected = json!({
+        "styles": {"color": {"text": "red"}, "blocks": {"core/group": {"spacing": {"blockGap": "1rem"}}}},
+        "settings": {"color": {"palette": {"custom": [{"name": "A", "slug": "a", "color": "red"}]}}},
+        "isGlobalStylesUserThemeJSON": true,
+        "version": 3,
+    });
+    assert_eq!(stored(), expected);
+    let changed =
+        h.json(AUTHOR, Method::PUT, route, json!({"styles": {"css": "a{}", "color": {"text": "blue"}}})).await;
+    assert_eq!(changed.body["styles"], json!({"color": {"text": "blue"}}));
+    assert_eq!(changed.body["settings"], expected["settings"]);
 }
 
 /// The editor finds the user's global styles through a link of the active theme, so the post is created if missing.

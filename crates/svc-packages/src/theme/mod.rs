@@ -20,7 +20,7 @@ use serde_json::Value;
 
 pub use files::{PageTemplate, Pattern, TemplateFile};
 pub(crate) use json::{ELEMENTS, PRESETS, Presets};
-pub use json::{Origin, ThemeJson, VERSION};
+pub use json::{Origin, RegisteredBlocks, ThemeJson, VERSION, without_insecure_properties};
 
 use crate::header;
 
@@ -273,6 +273,12 @@ impl Theme {
         for variation in self.variations.iter_mut().filter(|v| v.applies_to_page()) {
             variation.json.add_variations(&names);
         }
+    }
+
+    /// Whether the theme defines this style variation for this block.
+    pub(crate) fn has_block_variation(&self, block: &str, name: &str) -> bool {
+        let of_blocks = self.variations.iter().filter_map(Variation::of_blocks);
+        of_blocks.into_iter().any(|(known, blocks, _)| known == name && blocks.iter().any(|known| known == block))
     }
 
     /// Style variations of the whole page, which users can choose from.

@@ -4,14 +4,18 @@
 //! module generates no CSS.
 
 mod export;
+mod secure;
 mod spacing;
+mod styles;
 mod tables;
 
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use tables::{APPEARANCE_TOOLS, SETTINGS, STATES, STYLES};
+pub use secure::{RegisteredBlocks, without_insecure_properties};
+use styles::StyleNode;
+use tables::{APPEARANCE_TOOLS, BOOLEANS, DEFAULT_WIDTHS, FONT_FACE, FONT_FAMILY, RENAMED, ROOT_SETTINGS, SETTINGS};
 pub(crate) use tables::{ELEMENTS, PRESETS, Presets};
 
 /// The current version of the format.
@@ -52,13 +56,16 @@ impl ThemeJson {
     /// Parses a file or a stored document.
     pub fn new(source: Value, origin: Origin) -> Self {
         let Value::Object(mut source) = source else { return ThemeJson::default() };
-        migrate(&mut source);
+        migrate(&mut source, origin);
+        let widths = styles::widths(source.get("settings"));
+        // A file with block types is a variation of them.
+        let node = if source.contains_key("blockTypes") { StyleNode::Variation("") } else { StyleNode::Page };
         if let Some(Value::Object(settings)) = source.get_mut("settings") {
             expand_appearance_tools(settings);
             clean_settings(settings, origin, true);
         }
         if let Some(Value::Object(styles)) = source.get_mut("styles") {
-            clean_styles(styles, StyleNode::Page);
+            styles::clean(styles, node, &widths, &is_block_name);
         }
         for name in ["settings", "styles"] {
             if source.get(name).is_some_and(|v| v.as_object().is_none_or(Map::is_empty)) {
@@ -212,10 +219,19 @@ fn replace_recursive(target: &mut Value, over: &Value) {
     }
 }
 
-/// Migrates older files to the current version. Presets defined by a version 2 theme replace the defaults.
-fn migrate(source: &mut Map<String, Value>) {
+/// Migrates older files to the current version. Presets defined by a version 2 theme replace the defaults; those of the
+/// user do not.
+fn migrate(source: &mut Map<String, Value>, origin: Origin) {
     let version = source.get("version").and_then(Value::as_u64).unwrap_or(1);
+    if version == 1
+        && let Some(Value::Object(settings)) = source.get_mut("settings")
+    {
+        rename(settings);
+        let blocks = settings.get_mut("blocks").and_then(Value::as_object_mut);
+        blocks.into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut).for_each(rename);
+    }
     if version < VERSION
+        && origin != Origin::Custom
         && let Some(settings) = source.get_mut("settings").filter(|s| s.is_object())
     {
         if settings["typography"]["fontSizes"].is_array() {
@@ -232,6 +248,16 @@ fn migrate(source: &mut Map<String, Value>) {
         }
     }
     source.insert("version".to_owned(), VERSION.into());
+}
+
+/// Renames settings of version 1.
+fn rename(settings: &mut Map<String, Value>) {
+    for (group, old, new) in RENAMED {
+        let Some(group) = settings.get_mut(group).and_then(Value::as_object_mut) else { continue };
+        if let Some(value) = group.shift_remove(old) {
+            group.insert(new.to_owned(), value);
+        }
+    }
 }
 
 /// Expands `appearanceTools` into the settings that it enables.
@@ -259,11 +285,7 @@ fn expand_appearance_tools(settings: &mut Map<String, Value>) {
 
 /// Drops unknown settings and groups presets by origin.
 fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, is_top_level: bool) {
-    settings.retain(|name, value| match SETTINGS.iter().find(|(known, _)| known == name) {
-        Some((_, [])) => true,
-        Some((_, members)) => retain_properties(value, members),
-        None => is_top_level && name == "blocks",
-    });
+    retain_settings(settings, is_top_level);
     if origin != Origin::Default
         && let Some(spacing) = settings.get_mut("spacing").and_then(Value::as_object_mut)
     {
@@ -294,6 +316,72 @@ fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, is_top_leve
     }
 }
 
+/// Drops unknown settings, except for those of blocks.
+fn retain_settings(settings: &mut Map<String, Value>, is_top_level: bool) {
+    settings.retain(|name, value| match SETTINGS.iter().find(|(known, _)| known == name) {
+        _ if !is_top_level && ROOT_SETTINGS.contains(&name.as_str()) => false,
+        Some(_) if name == "viewport" => {
+            *value = viewport(value);
+            true
+        }
+        Some((_, [])) => true,
+        Some((_, members)) => {
+            if BOOLEANS.contains(&name.as_str())
+                && let Some(members) = value.as_object_mut()
+            {
+                members.retain(|_, value| value.is_boolean());
+            }
+            retain_properties(value, members)
+        }
+        None => is_top_level && name == "blocks",
+    });
+    if let Some(families) = settings.get_mut("typography").and_then(|group| group.get_mut("fontFamilies")) {
+        let lists = match families {
+            Value::Object(by_origin) => by_origin.values_mut().collect(),
+            list => vec![list],
+        };
+        for family in lists.into_iter().filter_map(Value::as_array_mut).flatten() {
+            retain_properties(family, FONT_FAMILY);
+            let faces = family.get_mut("fontFace").and_then(Value::as_array_mut);
+            for face in faces.into_iter().flatten() {
+                retain_properties(face, FONT_FACE);
+            }
+        }
+    }
+}
+
+/// The widths that end the styles for small screens: valid lengths, the second larger than the first, otherwise the
+/// defaults.
+fn viewport(setting: &Value) -> Value {
+    let length = |name: &str| {
+        let text = svc_text::trim(setting[name].as_str()?);
+        Some((text, pixels(text)?))
+    };
+    let mut widths = Map::new();
+    match (length("mobile"), length("tablet")) {
+        (None, None) => widths.extend(DEFAULT_WIDTHS.map(|(name, width)| (name.to_owned(), width.into()))),
+        (Some((mobile, least)), tablet) => {
+            widths.insert("mobile".to_owned(), mobile.into());
+            if let Some((tablet, _)) = tablet.filter(|(_, most)| least < *most) {
+                widths.insert("tablet".to_owned(), tablet.into());
+            }
+        }
+        (None, Some((tablet, _))) => {
+            widths.insert("tablet".to_owned(), tablet.into());
+        }
+    }
+    Value::Object(widths)
+}
+
+/// A length in pixels, with 16 pixels per `em` and `rem`; `None` for other units.
+fn pixels(length: &str) -> Option<f64> {
+    let (number, factor) = [("px", 1.0), ("rem", 16.0), ("em", 16.0)]
+        .iter()
+        .find_map(|(unit, factor)| Some((length.strip_suffix(unit)?, factor)))?;
+    let is_number = number.bytes().all(|b| b.is_ascii_digit() || b == b'.') && !number.ends_with('.');
+    if is_number { number.parse::<f64>().ok().map(|number| number * factor) } else { None }
+}
+
 fn group_by_origin(origin: Origin, value: Value) -> Value {
     Value::Object(Map::from_iter([(origin.name().to_owned(), value)]))
 }
@@ -302,70 +390,6 @@ fn group_by_origin(origin: Origin, value: Value) -> Value {
 fn retain_properties(value: &mut Value, names: &[&str]) -> bool {
     let Some(members) = value.as_object_mut() else { return false };
     members.retain(|name, _| names.contains(&name.as_str()));
-    !members.is_empty()
-}
-
-/// Kind of object that styles belong to, which determines the valid properties.
-#[derive(Clone, Copy, PartialEq)]
-enum StyleNode {
-    Page,
-    Block,
-    Variation,
-    BlockOfVariation,
-    Element,
-    State,
-}
-
-impl StyleNode {
-    /// The kind of the objects in the property `name`.
-    fn child(self, name: &str) -> Option<StyleNode> {
-        Some(match (self, name) {
-            (StyleNode::Page, "blocks") => StyleNode::Block,
-            (StyleNode::Variation, "blocks") => StyleNode::BlockOfVariation,
-            // Variations in the page's styles apply to all blocks with a variation of that name.
-            (StyleNode::Page | StyleNode::Block, "variations") => StyleNode::Variation,
-            (StyleNode::Element | StyleNode::State, "elements") => return None,
-            (_, "elements") => StyleNode::Element,
-            _ => return None,
-        })
-    }
-}
-
-/// Drops unknown styles and expands references to presets.
-fn clean_styles(styles: &mut Map<String, Value>, node: StyleNode) {
-    styles.retain(|name, value| match STYLES.iter().find(|(known, _)| known == name) {
-        Some((_, members)) => {
-            if !members.is_empty() && !retain_properties(value, members) {
-                return false;
-            }
-            resolve(value, 0);
-            true
-        }
-        None => clean_nested(name, value, node),
-    });
-}
-
-/// Cleans nested styles and returns whether any are left.
-fn clean_nested(kind: &str, value: &mut Value, node: StyleNode) -> bool {
-    let Some(members) = value.as_object_mut() else { return false };
-    if STATES.contains(&kind) {
-        clean_styles(members, StyleNode::State);
-        return !members.is_empty();
-    }
-    let Some(child) = node.child(kind) else { return false };
-    members.retain(|name, value| {
-        let is_known = match kind {
-            "elements" => ELEMENTS.iter().any(|(known, _)| known == name),
-            "blocks" => is_block_name(name),
-            _ => true,
-        };
-        let Some(styles) = value.as_object_mut().filter(|_| is_known) else { return false };
-        if kind == "elements" && !matches!(name.as_str(), "link" | "button") {
-            styles.retain(|name, _| !STATES.contains(&name.as_str()));
-        }
-        clean_styles(styles, child);
-        !styles.is_empty()
-    });
     !members.is_empty()
 }
 
@@ -442,6 +466,22 @@ mod tests {
         check(theme.clone(), "/styles/elements/h1", Value::Null);
         check(theme.clone(), "/styles/blocks/core~1group", json!({"elements": {"link": {"color": {"text": "green"}}}}));
         check(theme, "/styles/blocks/bad name", Value::Null);
+    }
+
+    /// The user's styles and settings, and how WordPress's REST API shows them.
+    #[test]
+    fn shows_what_wordpress_shows() {
+        let mut failed = Vec::new();
+        for line in include_str!("../../../testdata/shown_styles.jsonl").lines() {
+            let row: Value = serde_json::from_str(line).unwrap();
+            let mut shown = ThemeJson::new(row["given"].clone(), Origin::Custom).0;
+            shown.retain(|name, _| matches!(name.as_str(), "styles" | "settings"));
+            let shown = Value::Object(shown);
+            if shown != row["shown"] {
+                failed.push(format!("{}\n  expected {}\n  got      {shown}", row["given"], row["shown"]));
+            }
+        }
+        assert!(failed.is_empty(), "{}", failed.join("\n"));
     }
 
     #[test]
