@@ -279,3 +279,21 @@ async fn forms_of_simple_widgets_have_the_white_space_of_wordpress() {
         assert_eq!(h.json(ADMIN, Method::POST, &route, json!({"number": 1})).await.body["form"], expected, "{kind}");
     }
 }
+
+/// What WordPress stores for these forms, and how it renders the widgets.
+#[tokio::test(flavor = "multi_thread")]
+async fn list_widgets_are_stored_and_rendered_as_in_wordpress() {
+    let h = site();
+    let home = stored(&h, "home");
+    for line in include_str!("../data/widget_previews.jsonl").lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let route = format!("/svc/v2/widget-types/{}/encode", row["id_base"].as_str().unwrap());
+        let body = json!({"number": 1, "form_data": row["form_data"]});
+        let encoded = h.json(ADMIN, Method::POST, &route, body).await.body;
+        let preview = row["preview"].as_str().unwrap().replace("{home}", home.as_str().unwrap());
+        assert_eq!(encoded["preview"], preview, "{line}");
+        let stored =
+            base64::Engine::encode(&base64::engine::general_purpose::STANDARD, row["stored"].as_str().unwrap());
+        assert_eq!(encoded["instance"]["encoded"], stored, "{line}");
+    }
+}

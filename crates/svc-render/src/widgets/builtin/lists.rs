@@ -56,7 +56,7 @@ pub(crate) const TYPES: [SimpleWidget; 6] = [
     SimpleWidget { id_base: "categories", name: "Categories", description: "Shows your categories as a list or a menu.", class: "widget_categories",
              settings: &[TITLE, COUNT, ("hierarchical", "Show hierarchy", Input::Switch), DROPDOWN], partial_update: false, render: categories },
     SimpleWidget { id_base: "pages", name: "Pages", description: "Shows a list of your pages.", class: "widget_pages",
-             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS)), ("exclude", "Exclude:", Input::Text)], partial_update: false, render: pages },
+             settings: &[TITLE, ("sortby", "Sort by:", Input::Choice(&PAGE_ORDERS, "menu_order")), ("exclude", "Exclude:", Input::Text)], partial_update: false, render: pages },
     SimpleWidget { id_base: "recent-comments", name: "Recent Comments", description: "Shows the latest comments.", class: "widget_recent_comments",
              settings: &[TITLE, N_COMMENTS], partial_update: false, render: recent_comments },
     SimpleWidget { id_base: "recent-posts", name: "Recent Posts", description: "Shows your latest posts.", class: "widget_recent_entries",
@@ -161,7 +161,8 @@ fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResul
         rows: &rows,
         id: |term: &Term| term.id.0,
         parent: |term: &Term| term.parent.0,
-        open: &|term, _| item(term),
+        open: &|term, _| format!("\t{}", item(term)),
+        indents_items: false,
     };
     Ok(list(&title, &format!("\t{}", nested.html())))
 }
@@ -199,29 +200,51 @@ struct Nested<'a, T> {
     parent: fn(&T) -> i64,
     /// Renders an item without its closing tag. The second argument: whether it has children.
     open: &'a dyn Fn(&T, bool) -> String,
+    /// Whether items below the top level are indented, as their lists are.
+    indents_items: bool,
 }
 
 /// Maximum nesting depth.
 const MAX_DEPTH: usize = 20;
 
 impl<T> Nested<'_, T> {
+    /// As in WordPress, items whose ancestor is not in the list are at the end, without their children.
     fn html(&self) -> String {
-        let known: Vec<i64> = self.rows.iter().map(self.id).collect();
-        let mut below: HashMap<i64, Vec<&T>> = HashMap::new();
+        let mut below: Vec<(i64, Vec<&T>)> = Vec::new();
         for row in self.rows {
             let parent = (self.parent)(row);
-            below.entry(if known.contains(&parent) { parent } else { 0 }).or_default().push(row);
+            match below.iter_mut().find(|(known, _)| *known == parent) {
+                Some((_, children)) => children.push(row),
+                None => below.push((parent, vec![row])),
+            }
         }
-        self.level(0, &below, MAX_DEPTH)
+        // Without items at the top, the siblings of the first one are there.
+        let top =
+            if below.iter().any(|(parent, _)| *parent == 0) { 0 } else { self.rows.first().map_or(0, self.parent) };
+        let mut html = self.level(top, &mut below, 0);
+        for row in below.into_iter().flat_map(|(_, children)| children) {
+            html.push_str(&(self.open)(row, false));
+            html.push_str("</li>\n");
+        }
+        html
     }
 
-    fn level(&self, parent: i64, below: &HashMap<i64, Vec<&T>>, depth: usize) -> String {
+    /// The list of the children of an item, which are taken out of `below`.
+    fn level(&self, parent: i64, below: &mut Vec<(i64, Vec<&T>)>, depth: usize) -> String {
+        let Some(at) = below.iter().position(|(known, _)| *known == parent) else { return String::new() };
         let mut html = String::new();
-        for row in below.get(&parent).into_iter().flatten() {
-            let inner = depth.checked_sub(1).map(|depth| self.level((self.id)(row), below, depth)).unwrap_or_default();
+        let indent = "\t".repeat(depth);
+        for row in below.remove(at).1 {
+            let inner = if depth < MAX_DEPTH { self.level((self.id)(row), below, depth + 1) } else { String::new() };
+            if self.indents_items {
+                html.push_str(&indent);
+            }
             html.push_str(&(self.open)(row, !inner.is_empty()));
             if !inner.is_empty() {
-                html.push_str(&format!("\n<ul class='children'>\n{inner}</ul>\n"));
+                if !html.ends_with('\n') {
+                    html.push('\n');
+                }
+                html.push_str(&format!("{indent}<ul class='children'>\n{inner}{indent}</ul>\n"));
             }
             html.push_str("</li>\n");
         }
@@ -232,9 +255,9 @@ impl<T> Nested<'_, T> {
 fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into()).unwrap_or_default();
     let order = match instance.text("sortby").as_str() {
-        "menu_order" => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
+        "post_title" => vec![(PostOrderBy::Title, Order::Asc)],
         "ID" => vec![(PostOrderBy::Id, Order::Asc)],
-        _ => vec![(PostOrderBy::Title, Order::Asc)],
+        _ => vec![(PostOrderBy::MenuOrder, Order::Asc), (PostOrderBy::Title, Order::Asc)],
     };
     let query = PostQuery::published("page", MAX_ITEMS)
         .exclude(exclude.into_iter().filter_map(|id| i64::try_from(id).ok()).map(PostId).collect())
@@ -251,7 +274,8 @@ fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Opt
         let (id, title) = (page.id, post_title(page));
         format!("<li class=\"page_item page-item-{id}{class}\"><a href=\"{href}\">{title}</a>")
     };
-    let nested = Nested { rows: &rows, id: |page| page.id.0, parent: |page| page.parent.0, open: &open };
+    let nested =
+        Nested { rows: &rows, id: |page| page.id.0, parent: |page| page.parent.0, open: &open, indents_items: true };
     Ok(list(&context.title(instance, "Pages"), &format!("\t{}", nested.html())))
 }
 
@@ -276,16 +300,33 @@ fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteRes
         return Ok(None);
     }
     let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
+    let format = context.settings.option("date_format");
     let mut items = String::new();
     for post in &rows {
         let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let title = match title_with_prefix(post) {
+            title if title.is_empty() => "(no title)".to_owned(),
+            title => title,
+        };
         let date = match post.date.filter(|_| instance.is_on("show_date")) {
-            Some(date) => format!("\n<span class=\"post-date\">{}</span>", date.format("%B %-d, %Y")),
+            Some(date) => {
+                let date = svc_blocks::date::format(date, format);
+                format!("\t\t\t\t\t\t<span class=\"post-date\">{date}</span>\n\t\t\t\t\t")
+            }
             None => String::new(),
         };
-        items.push_str(&format!("<li>\n<a href=\"{href}\">{}</a>{date}\n</li>\n", post_title(post)));
+        items.push_str(&format!(
+            "\t\t\t\t\t\t\t\t<li>\n\t\t\t\t\t<a href=\"{href}\">{title}</a>\n\t\t\t\t\t{date}\t\t\t\t</li>\n\t\t\t"
+        ));
     }
-    Ok(list(&context.title(instance, "Recent Posts"), &items))
+    let title = context.title(instance, "Recent Posts");
+    Ok(Some(format!("\n\t\t{title}\n\t\t<ul>\n\t\t\t{items}\t\t</ul>\n\n\t\t")))
+}
+
+/// A post's title as HTML; that of a post with a password has a prefix.
+fn title_with_prefix(post: &Post) -> String {
+    let title = render::title(&post.title);
+    if post.is_protected() { format!("Protected: {title}") } else { title }
 }
 
 fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
@@ -304,12 +345,13 @@ fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> Site
     for comment in &rows {
         let Some(post) = found.iter().find(|post| post.id == comment.post) else { continue };
         let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
-        let author = svc_text::esc_html(&comment.author);
+        // Between tags, quotes are no markup.
+        let author = svc_text::esc_html(&comment.author).replace("&#039;", "'").replace("&quot;", "\"");
         items.push_str(&format!(
             "<li class=\"recentcomments\"><span class=\"comment-author-link\">{author}</span> on <a \
              href=\"{href}#comment-{}\">{}</a></li>",
             comment.id,
-            post_title(post)
+            title_with_prefix(post)
         ));
     }
     Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", context.title(instance, "Recent Comments"))))
@@ -335,16 +377,16 @@ fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult
     }
     rows.sort_by_cached_key(|term| term.name.to_lowercase());
     let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
-    // Sizes grow with the logarithm of the count, so that a single large tag does not dwarf the others.
+    // Sizes grow with the logarithm of the count, in whole hundredths, so that a single large tag does not dwarf the others.
     #[expect(clippy::cast_precision_loss, reason = "post counts are small")]
-    let weight = |term: &Term| (term.count.max(0) as f64 + 1.0).log10();
+    let weight = |term: &Term| ((term.count.max(0) as f64 + 1.0).log10() * 100.0).round();
     let (least, most) = rows.iter().map(weight).fold((f64::MAX, f64::MIN), |(a, b), w| (a.min(w), b.max(w)));
     let step = (FONT_SIZES.1 - FONT_SIZES.0) / if most > least { most - least } else { 1.0 };
     let link = |(n, term): (usize, &Term)| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
         let href = svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above));
-        let size = FONT_SIZES.0 + (weight(term) - least) * step;
+        let size = svc_php::float::to_text(FONT_SIZES.0 + (weight(term) - least) * step);
         let (id, name, count, position) = (term.id, &term.name, term.count, n + 1);
         let items = if count == 1 { "item" } else { "items" };
         let number = if instance.is_on("count") {

@@ -25,7 +25,7 @@ pub(crate) const TYPES: [SimpleWidget; 4] = [
     SimpleWidget { id_base: "meta", name: "Meta", description: "Shows links to log in, to the administration area and to the feeds.", class: "widget_meta",
              settings: &[TITLE], partial_update: false, render: meta },
     SimpleWidget { id_base: "rss", name: "RSS", description: "Shows a link to an RSS or Atom feed.", class: "widget_rss",
-             settings: &[("url", "Feed URL:", Input::Url), TITLE, ("items", "Number of items:", Input::Number(10)),
+             settings: &[("url", "Feed URL:", Input::Url), TITLE, ("items", "Number of items:", Input::UpTo(20, 10)),
                          ("show_summary", "Display item content", Input::Switch), ("show_author", "Display item author", Input::Switch),
                          ("show_date", "Display item date", Input::Switch)], partial_update: false, render: feed },
     SimpleWidget { id_base: "search", name: "Search", description: "Shows a search form.", class: "widget_search",
@@ -57,10 +57,10 @@ fn meta(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Opti
 fn search(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let (title, action) = (context.title(instance, ""), svc_text::esc_url(&context.settings.urls.site.home_url("/")));
     Ok(Some(format!(
-        "{title}<form role=\"search\" method=\"get\" class=\"search-form\" action=\"{action}\">\n<label>\n<span \
-         class=\"screen-reader-text\">Search for:</span>\n<input type=\"search\" class=\"search-field\" \
-         placeholder=\"Search &hellip;\" value=\"\" name=\"s\" />\n</label>\n<input type=\"submit\" \
-         class=\"search-submit\" value=\"Search\" />\n</form>"
+        "{title}<form role=\"search\" method=\"get\" class=\"search-form\" action=\"{action}\">\n\t\t\t\t<label>\n\t\t\t\t\t\
+         <span class=\"screen-reader-text\">Search for:</span>\n\t\t\t\t\t<input type=\"search\" class=\"search-field\" \
+         placeholder=\"Search &hellip;\" value=\"\" name=\"s\" />\n\t\t\t\t</label>\n\t\t\t\t<input type=\"submit\" \
+         class=\"search-submit\" value=\"Search\" />\n\t\t\t</form>"
     )))
 }
 
@@ -125,7 +125,10 @@ fn calendar(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<
         }
         rows.push_str(&cell(*day));
     }
-    rows.push_str(&pad((7 - (offset + days.len()) % 7) % 7));
+    let left = (7 - (offset + days.len()) % 7) % 7;
+    if left > 0 {
+        rows.push_str(&format!("\n\t\t<td class=\"pad\" colspan=\"{left}\">&nbsp;</td>"));
+    }
     rows.push_str("\n\t</tr>");
     let previous = before.map_or_else(
         || "&nbsp;".to_owned(),
@@ -138,7 +141,9 @@ fn calendar(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<
     Ok(Some(format!(
         "{}<div id=\"calendar_wrap\" class=\"calendar_wrap\"><table id=\"wp-calendar\" class=\"wp-calendar-table\">\n\t\
          <caption>{caption}</caption>\n\t<thead>\n\t<tr>\n{head}\t</tr>\n\t</thead>\n\t<tbody>\n{rows}\n\t</tbody>\n\t\
-         </table><nav class=\"wp-calendar-nav\">\n\t\t<span class=\"wp-calendar-nav-prev\">{previous}</span>\n\t</nav></div>",
+         </table><nav aria-label=\"Previous and next months\" class=\"wp-calendar-nav\">\n\t\t\
+         <span class=\"wp-calendar-nav-prev\">{previous}</span>\n\t\t<span class=\"pad\">&nbsp;</span>\n\t\t\
+         <span class=\"wp-calendar-nav-next\">&nbsp;</span>\n\t</nav></div>",
         context.title(instance, "")
     )))
 }

@@ -16,10 +16,12 @@ pub(crate) enum Input {
     Switch,
     /// A checkbox, stored as a boolean.
     Flag,
-    /// An integer, with its default.
+    /// An integer, with the default of the form; stored as 0 if it is missing.
     Number(i64),
-    /// One of these values, with their labels. The first one is the default.
-    Choice(&'static [(&'static str, &'static str)]),
+    /// An integer from 1 to a maximum, with the default that replaces others.
+    UpTo(i64, i64),
+    /// One of these values, with their labels, and the default.
+    Choice(&'static [(&'static str, &'static str)], &'static str),
 }
 
 /// White space before each element of a form, as in WordPress.
@@ -56,10 +58,13 @@ impl Input {
             Input::Url => Php::from(svc_text::sanitize_url(&text).as_str()),
             Input::Switch => Php::Int(new.is_on(name).into()),
             Input::Flag => Php::Bool(new.is_on(name)),
-            Input::Number(default) => Php::Int(if new.get(name).is_some() { new.number(name) } else { default }),
-            Input::Choice(values) => {
-                let known = values.iter().find(|(value, _)| *value == text).or(values.first());
-                Php::from(known.map_or("", |(value, _)| *value))
+            Input::Number(_) => Php::Int(new.number(name)),
+            Input::UpTo(most, default) => {
+                Php::Int(Some(new.number(name)).filter(|n| (1..=most).contains(n)).unwrap_or(default))
+            }
+            Input::Choice(values, default) => {
+                let known = values.iter().find(|(value, _)| *value == text);
+                Php::from(known.map_or(default, |(value, _)| *value))
             }
         }
     }
@@ -79,13 +84,13 @@ impl Input {
                     "<input class=\"checkbox\" type=\"checkbox\" id=\"{id}\" name=\"{name}\"{checked} />{LINE}{label}"
                 )
             }
-            Input::Number(default) => {
+            Input::Number(default) | Input::UpTo(_, default) => {
                 let value = if instance.get(setting).is_some() { instance.number(setting) } else { default };
                 format!(
                     "{label}{LINE}<input class=\"tiny-text\" id=\"{id}\" name=\"{name}\" type=\"number\" step=\"1\" min=\"1\" value=\"{value}\" size=\"3\" />"
                 )
             }
-            Input::Choice(values) => {
+            Input::Choice(values, _) => {
                 let option = |(known, text): &(&str, &str)| {
                     let selected = if *known == value { " selected='selected'" } else { "" };
                     format!("{LINE}\t<option value=\"{known}\"{selected}>{text}</option>")
