@@ -47,7 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-bridge", &["svc-gateway"]),
     ("svc-login", &["svc-versions", "svc-site", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth",
                     "svc-store", "svc-http", "svc-listen"]),
-    ("svc-pages", &["svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-model", "svc-permalinks", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
+    ("svc-pages", &["svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-permalinks", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
                     "svc-packages", "svc-media", "svc-http", "svc-login"]),
     ("svc-wp-config", &[]),
     ("svc-server", &["svc-versions", "svc-site", "svc-render", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing",

@@ -1,7 +1,9 @@
-// Connects the explorer component with the session of this page: its colours, the URL of the API, and the nonce.
+// Connects the explorer component with the session of this page: its colours, the URL of the API, and the nonce. Shows the
+// user that requests are sent as.
 
 const explorer = document.querySelector("openapi-explorer");
-const { document: url, root, nonce, nonceHeader } = explorer.dataset;
+const { document: url, root, nonce, nonceHeader, me } = explorer.dataset;
+const preloaded = JSON.parse(explorer.dataset.preloaded);
 
 const LIGHT = {
   "primary-color": "#8a3b12", "secondary-color": "#8a3b12", "bg-color": "#fdfcf9", "header-bg-color": "#f5f2eb",
@@ -30,6 +32,36 @@ explorer.addEventListener("request", (event) => {
     headers.set(nonceHeader, nonce);
   }
 });
+
+// Reads a route of the API. The page has the first response; later ones are requested.
+async function read(route) {
+  const entry = preloaded[route];
+  if (entry) {
+    delete preloaded[route];
+    return entry.body;
+  }
+  const response = await fetch(location.origin + root + route, { headers: { [nonceHeader]: nonce } });
+  if (!response.ok) {
+    throw new Error(`${route}: ${response.status}`);
+  }
+  return response.json();
+}
+
+async function showUser() {
+  const user = document.querySelector("#user");
+  if (!user) {
+    return;
+  }
+  try {
+    const { name, roles } = await read(me);
+    user.textContent = roles.length ? `${name} (${roles.join(", ")})` : name;
+  } catch {
+    // The session may have ended since the page was loaded.
+    document.querySelector("#caller").textContent = "The user is unknown. Reload the page to log in.";
+  }
+}
+// Also when the browser shows the page again without loading it.
+addEventListener("pageshow", showUser);
 
 // The origin of this page, which the session's cookie belongs to.
 explorer.setAttribute("server-url", location.origin + root);

@@ -1,7 +1,7 @@
 //! The API explorer: a page that lists the operations of the OpenAPI document and sends requests.
 //!
-//! Requests are sent with the cookie and a nonce of the visitor's session. The component is openapi-explorer
-//! (Apache-2.0), which is part of the program.
+//! Requests are sent with the cookie and a nonce of the visitor's session. The first one, for the user that the page shows,
+//! is preloaded: the page has its response. The component is openapi-explorer (Apache-2.0), which is part of the program.
 
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use svc_http::context_of;
 use svc_login::Identities;
 use svc_render::SiteRenderer;
+use svc_routing::{Method, Server, Transport};
 use svc_versions::Context;
 
 use crate::{
@@ -47,14 +48,18 @@ pub struct ExplorerPaths {
     pub login: String,
 }
 
+/// The REST API for requests with this transport.
+pub type ServerOf = Box<dyn Fn(Transport) -> Server + Send + Sync>;
+
 struct Explorer {
     site: Arc<SiteRenderer>,
     identities: Arc<Identities>,
     paths: ExplorerPaths,
+    server: ServerOf,
 }
 
 /// The routes of the explorer.
-pub fn router(site: Arc<SiteRenderer>, identities: Arc<Identities>, paths: ExplorerPaths) -> Router {
+pub fn router(site: Arc<SiteRenderer>, identities: Arc<Identities>, paths: ExplorerPaths, server: ServerOf) -> Router {
     let base = paths.explorer.clone();
     Router::new()
         .route(base.trim_end_matches('/'), get(to_slash))
@@ -62,7 +67,7 @@ pub fn router(site: Arc<SiteRenderer>, identities: Arc<Identities>, paths: Explo
         .route(&format!("{base}explorer.js"), get(async || text("text/javascript; charset=UTF-8", SCRIPT)))
         .route(&format!("{base}explorer.css"), get(async || text("text/css; charset=UTF-8", STYLE)))
         .route(&format!("{base}openapi-explorer.js"), get(async || component()))
-        .with_state(Arc::new(Explorer { site, identities, paths }))
+        .with_state(Arc::new(Explorer { site, identities, paths, server }))
 }
 
 #[derive(Template)]
@@ -75,9 +80,13 @@ struct ExplorerPage<'a> {
     document: &'a str,
     root: &'a str,
     login: String,
-    user: String,
+    is_user: bool,
     nonce: String,
     nonce_header: String,
+    /// Route of the user that requests are sent as, with its query string.
+    me: String,
+    /// The preloaded responses, as JSON.
+    preloaded: String,
 }
 
 async fn to_slash(State(explorer): State<Arc<Explorer>>) -> Redirect {
@@ -85,40 +94,41 @@ async fn to_slash(State(explorer): State<Arc<Explorer>>) -> Redirect {
 }
 
 async fn page(State(explorer): State<Arc<Explorer>>, request: Request) -> Response {
-    let page = explorer.page(&context_of(request.extensions()), request.headers()).unwrap_or_else(|error| {
+    let page = explorer.page(&context_of(request.extensions()), request.headers()).await.unwrap_or_else(|error| {
         Page::failure(StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
     });
     page.into_response(request.headers())
 }
 
 impl Explorer {
-    /// The page, with a nonce of the visitor's session.
-    fn page(&self, cx: &Context, headers: &HeaderMap) -> Result<Page, svc_schema::Error> {
-        let Explorer { site, identities, paths } = self;
-        site.read(cx, |db| {
-            let settings = site.settings_in(db)?;
-            let viewer = Viewer::of(db.cx(), identities, headers)?;
-            let is_user = viewer.visitor.caller.is_logged_in();
-            let user = if is_user { svc_store::users::get(db, viewer.visitor.caller.id)? } else { None };
-            let nonce = if is_user {
-                identities.nonce(db.cx(), &site.brand.nonce_action(), viewer.nonce_subject())
-            } else {
-                String::new()
-            };
-            let template = ExplorerPage {
-                site_name: settings.option("blogname"),
-                home: settings.urls.site.home_url("/"),
-                path: &paths.explorer,
-                version: VERSION,
-                document: &paths.document,
-                root: &paths.root,
-                login: format!("{}?redirect_to={}", paths.login, svc_php::query::urlencode(&paths.explorer)),
-                user: user.map(|user| user.display_name).unwrap_or_default(),
-                nonce,
-                nonce_header: site.brand.header("Nonce"),
-            };
-            Ok(Page::html(StatusCode::OK, &template, Vec::new()).with_policy(POLICY.to_owned()).private())
-        })
+    /// The page, with a nonce of the visitor's session and the responses that its script needs first.
+    async fn page(&self, cx: &Context, headers: &HeaderMap) -> Result<Page, svc_schema::Error> {
+        let Explorer { site, identities, paths, server } = self;
+        let me = format!("/{}/users/me?context=edit&_fields=name,roles", site.brand.namespace());
+        let (viewer, settings) =
+            site.read(cx, |db| Ok((Viewer::of(db.cx(), identities, headers)?, site.settings_in(db)?)))?;
+        let is_user = viewer.visitor.caller.is_logged_in();
+        let (mut nonce, mut preloaded) = (String::new(), svc_routing::Map::new());
+        if is_user {
+            nonce = identities.nonce(cx, &site.brand.nonce_action(), viewer.nonce_subject());
+            let caller = svc_routing::Request::get("/").with_caller(viewer.visitor.caller.clone()).with_cx(cx.clone());
+            preloaded = server(cx.transport()).preload(&[(Method::GET, &me)], &caller).await;
+        }
+        let template = ExplorerPage {
+            site_name: settings.option("blogname"),
+            home: settings.urls.site.home_url("/"),
+            path: &paths.explorer,
+            version: VERSION,
+            document: &paths.document,
+            root: &paths.root,
+            login: format!("{}?redirect_to={}", paths.login, svc_php::query::urlencode(&paths.explorer)),
+            is_user,
+            nonce,
+            nonce_header: site.brand.header("Nonce"),
+            me,
+            preloaded: svc_php::json::compact(&preloaded.into()),
+        };
+        Ok(Page::html(StatusCode::OK, &template, Vec::new()).with_policy(POLICY.to_owned()).private())
     }
 }
 

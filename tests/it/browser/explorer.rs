@@ -76,7 +76,15 @@ async fn creates_and_publishes_a_post() {
     tab.follow("#caller a");
     log_in(tab, &password(&site));
     assert_eq!(tab.url().trim_end_matches('#').split('#').next(), Some(&*format!("{home}/svc-explorer/")));
-    assert!(tab.text().contains("Requests are sent as admin"), "{}", tab.text());
+    assert!(tab.text().contains("Requests are sent as admin (administrator) and change"), "{}", tab.text());
+    // The page has the user in it: its script requests only the OpenAPI document.
+    let requested = "JSON.stringify(performance.getEntriesByType('resource').filter(e => e.initiatorType === 'fetch').map(e => new URL(e.name).pathname))";
+    tab.wait_for(&format!("{requested}.includes('openapi.json')"));
+    assert_eq!(tab.eval(requested), json!(["/svc-json/openapi.json"]).to_string());
+    // When the browser shows the page again, the script asks the server.
+    tab.eval("document.querySelector('#user').textContent = ''; dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))");
+    tab.wait_for("document.querySelector('#user').textContent === 'admin (administrator)'");
+    tab.wait_for(&format!("{requested}.includes('/svc-json/svc/v2/users/me')"));
 
     // The first request succeeds as it is, and its body is shown.
     open_operation(tab, &home, "post-/svc/v2/posts");

@@ -440,7 +440,9 @@ impl OpenSite {
             login: format!("{}/{}", self.installed_at, self.site.brand.login_path()),
             root,
         };
-        svc_pages::explorer::router(Arc::clone(&self.site.renderer), Arc::clone(&self.login_pages.identities), paths)
+        let (renderer, rest) = (Arc::clone(&self.site.renderer), self.rest.clone());
+        let server = Box::new(move |transport| ServerSource::current(&rest, transport));
+        svc_pages::explorer::router(renderer, Arc::clone(&self.login_pages.identities), paths, server)
     }
 
     /// A function that logs the sizes, hits and misses of the caches, and the state of the search index.
