@@ -22,6 +22,7 @@ pub mod blocks;
 mod collection;
 pub mod comments;
 mod contexts;
+mod cost;
 mod encoded_items;
 mod errors;
 pub mod export;

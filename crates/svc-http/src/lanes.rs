@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http::request::Parts;
+use svc_routing::Cost;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -27,15 +27,11 @@ const BLOCKING_PER_CORE: usize = 5;
 /// Maximum time that cancelled requests get to end.
 const MAX_SHUTDOWN: Duration = Duration::from_secs(5);
 
-/// Decides whether a request is expensive.
-type IsExpensive = dyn Fn(&Parts) -> bool + Send + Sync;
-
 /// A [`Runner`] with a fixed number of threads: one per processor core for most requests, and half as many for expensive
 /// ones. Waiting requests are served in the order of their arrival, occupy no thread, and are refused beyond a limit.
 pub struct Lanes {
     light: Lane,
     heavy: Lane,
-    is_expensive: Box<IsExpensive>,
 }
 
 impl Lanes {
@@ -43,13 +39,12 @@ impl Lanes {
     ///
     /// # Errors
     /// If the system refuses to start threads.
-    pub fn start(is_expensive: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> std::io::Result<Self> {
+    pub fn start() -> std::io::Result<Self> {
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
         let n_blocking = n_cores.max(2) * BLOCKING_PER_CORE;
         Ok(Lanes {
             light: Lane::start("svc-light", n_cores, n_blocking)?,
             heavy: Lane::start("svc-heavy", n_cores.div_ceil(2), n_cores)?,
-            is_expensive: Box::new(is_expensive),
         })
     }
 
@@ -65,9 +60,11 @@ impl Lanes {
 }
 
 impl Runner for Lanes {
-    fn run(&self, request: &Parts, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
-        let lane = if (self.is_expensive)(request) { &self.heavy } else { &self.light };
-        lane.run(work)
+    fn run(&self, cost: Cost, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
+        match cost {
+            Cost::Light => self.light.run(work),
+            Cost::Heavy => self.heavy.run(work),
+        }
     }
 
     fn may_block(&self) -> bool {
@@ -184,16 +181,11 @@ mod tests {
     use crate::runner;
 
     fn lanes() -> Lanes {
-        let is_expensive = |request: &Parts| request.uri.query() == Some("search=a");
-        Lanes::start(is_expensive).unwrap()
-    }
-
-    fn head(uri: &str) -> Parts {
-        http::Request::get(uri).body(()).unwrap().into_parts().0
+        Lanes::start().unwrap()
     }
 
     #[tokio::test]
-    async fn expensive_requests_do_not_delay_others() {
+    async fn heavy_requests_do_not_delay_others() {
         let lanes = Arc::new(lanes());
         let (release, released) = std::sync::mpsc::channel::<()>();
         let released = Arc::new(Mutex::new(released));
@@ -202,12 +194,12 @@ mod tests {
             let (lanes, released) = (Arc::clone(&lanes), Arc::clone(&released));
             blocked.push(tokio::spawn(async move {
                 let work = async move { released.lock().unwrap().recv() };
-                runner::run(&*lanes, &head("/?search=a"), work).await.map(drop)
+                runner::run(&*lanes, Cost::Heavy, work).await.map(drop)
             }));
         }
         // If these waited for the expensive requests, they would be refused after five seconds.
         for _ in 0..100 {
-            assert_eq!(runner::run(&*lanes, &head("/"), async { 1 }).await, Ok(1));
+            assert_eq!(runner::run(&*lanes, Cost::Light, async { 1 }).await, Ok(1));
         }
         for _ in 0..64 {
             release.send(()).unwrap();
@@ -228,7 +220,7 @@ mod tests {
                     tokio::task::yield_now().await;
                     seen.lock().unwrap().insert(std::thread::current().id());
                 };
-                runner::run(&*lanes, &head("/"), work).await
+                runner::run(&*lanes, Cost::Light, work).await
             })
         });
         for done in work.collect::<Vec<_>>() {
@@ -246,8 +238,7 @@ mod tests {
             let _ended = ended;
             std::future::pending::<()>().await;
         };
-        let request = head("/");
-        assert!(tokio::time::timeout(Duration::from_millis(50), runner::run(&lanes, &request, work)).await.is_err());
+        assert!(tokio::time::timeout(Duration::from_millis(50), runner::run(&lanes, Cost::Light, work)).await.is_err());
         // The sender is dropped with the work.
         assert!((&mut waits).await.is_err());
     }
@@ -268,7 +259,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(100));
                 own_ended.fetch_add(1, Ordering::Relaxed);
             };
-            runner::run(&*own_lanes, &head("/"), work).await
+            runner::run(&*own_lanes, Cost::Light, work).await
         });
         has_started.recv().unwrap();
         // The request is cancelled with its connection.
@@ -276,14 +267,14 @@ mod tests {
         lanes.stop();
         assert_eq!(ended.load(Ordering::Relaxed), 1);
         let after = Builder::new_current_thread().build().unwrap();
-        assert_eq!(after.block_on(runner::run(&*lanes, &head("/"), async { 1 })), Err(Overloaded));
+        assert_eq!(after.block_on(runner::run(&*lanes, Cost::Light, async { 1 })), Err(Overloaded));
     }
 
     #[tokio::test]
     async fn a_panic_ends_one_request() {
         let lanes = lanes();
-        assert_eq!(runner::run(&lanes, &head("/"), async { panic!("a mistake") }).await, Err::<(), _>(Overloaded));
-        assert_eq!(runner::run(&lanes, &head("/"), async { 1 }).await, Ok(1));
+        assert_eq!(runner::run(&lanes, Cost::Light, async { panic!("a mistake") }).await, Err::<(), _>(Overloaded));
+        assert_eq!(runner::run(&lanes, Cost::Light, async { 1 }).await, Ok(1));
     }
 
     #[tokio::test(start_paused = true)]

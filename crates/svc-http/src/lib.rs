@@ -25,6 +25,8 @@ pub use layer::{RestLayer, WithRest};
 pub use limits::RequestLimits;
 pub use response_cache::Uncached;
 pub use route_url::RouteUrls;
+pub use svc_routing::Cost;
+
 pub use runner::{Overloaded, Runner, Work, context_of, run};
 pub use service::{ResponseBody, RestService, RestServiceBuilder, ServerSource};
 pub use transport::transport_of;

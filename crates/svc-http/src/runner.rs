@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use http::{Extensions, request::Parts};
+use svc_routing::Cost;
 use svc_versions::Context;
 use tokio::sync::oneshot;
 
@@ -17,11 +18,11 @@ pub struct Overloaded;
 
 /// Runs requests, so that those that read data cannot delay connections, files and cached responses.
 pub trait Runner: Send + Sync {
-    /// Runs `work` to its end, for a request with this head. Dropping the future cancels the work.
+    /// Runs `work` to its end, for a request with this cost. Dropping the future cancels the work.
     ///
     /// # Errors
     /// [`Overloaded`] if the work was not started.
-    fn run(&self, request: &Parts, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>>;
+    fn run(&self, cost: Cost, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>>;
 
     /// Whether its threads run nothing else, so that reads may block them.
     fn may_block(&self) -> bool {
@@ -50,7 +51,7 @@ pub fn context_of(extensions: &Extensions) -> Context {
 pub(crate) struct Inline;
 
 impl Runner for Inline {
-    fn run(&self, _: &Parts, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
+    fn run(&self, _: Cost, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
         Box::pin(async move {
             work.await;
             Ok(())
@@ -64,7 +65,7 @@ impl Runner for Inline {
 /// [`Overloaded`] if it was not started, or ended early because the server stops.
 pub async fn run<T: Send + 'static>(
     runner: &dyn Runner,
-    request: &Parts,
+    cost: Cost,
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, Overloaded> {
     let (sender, receiver) = oneshot::channel();
@@ -72,6 +73,6 @@ pub async fn run<T: Send + 'static>(
         // The receiver is gone if the client is.
         let _sent = sender.send(work.await);
     };
-    runner.run(request, Box::pin(work)).await?;
+    runner.run(cost, Box::pin(work)).await?;
     receiver.await.map_err(|_| Overloaded)
 }

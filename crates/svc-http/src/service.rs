@@ -375,6 +375,7 @@ impl RestService {
             Err(error) => (req, Some(error), None),
         };
         let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());
+        let cost = server.cost(&req);
         let received =
             Received { req, body_error, jsonp: jsonp.clone(), root, method: method.clone(), headers, extensions, key };
         let service = self.clone();
@@ -383,7 +384,7 @@ impl RestService {
             let cx = received.req.cx().clone();
             AssertUnwindSafe(cx.run(service.dispatch_and_cache(received))).catch_unwind().await
         };
-        let error = match runner::run(&*self.0.runner, &parts, work).await {
+        let error = match runner::run(&*self.0.runner, cost, work).await {
             Ok(Ok(done)) => return done,
             Ok(Err(_)) => panicked(),
             Err(Overloaded) => busy(),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod build;
+mod cost;
 mod disk_lane;
 mod embed;
 pub mod explorer;
@@ -35,6 +36,7 @@ use svc_site::{Access, Settings, SiteResult};
 use svc_store::{Db, posts};
 use svc_versions::Context;
 
+pub use cost::cost;
 pub use format::{SiteTexts, Texts};
 pub use page_cache::{PageCache, respond_cached};
 

@@ -24,7 +24,7 @@ pub use messages::{
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, RegisteredHook, Registry};
 pub use routes::{
-    BoundEndpoint, Conditional, Controller, Endpoint, Returns, Route, RouteEntry, TransportCondition, get, on,
+    BoundEndpoint, Conditional, Controller, Cost, Endpoint, Returns, Route, RouteEntry, TransportCondition, get, on,
     without_permission,
 };
 pub use server::Server;

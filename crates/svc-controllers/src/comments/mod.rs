@@ -41,7 +41,7 @@ use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection,
+    caller, collection, cost,
     encoded_items::{ItemReader, PreparedItem},
     item_cache::{CachedPage, FamilyId},
     request::only_reads,
@@ -111,7 +111,7 @@ impl Controller for Comments {
         vec![
             Route::new(format!("/{BASE}"))
                 .schema(schema.clone())
-                .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
+                .endpoint(get(Self::list, Self::can_list).cacheable().cost(cost::of_list).args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"post": 1, "content": "A comment."}))),
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_id(&self.site, |id| Subject::Comment(CommentId(id))))

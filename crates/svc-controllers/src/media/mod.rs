@@ -56,7 +56,7 @@ use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
-    caller, errors as common,
+    caller, cost, errors as common,
     posts::{Authorized, Posts, validators},
     request::only_reads,
     respond,
@@ -153,6 +153,7 @@ impl Controller for Media {
                 .endpoint(
                     get(Self::list, Self::can_list)
                         .cacheable()
+                        .cost(cost::of_list)
                         .args(self.posts.query_args())
                         .sanitize_arg("status", validators::statuses(&self.site, &self.post_type)),
                 )

@@ -27,7 +27,7 @@ use crate::{
     RestSite,
     args::context_arg,
     contexts::VIEW_EDIT,
-    respond,
+    cost, respond,
     terms::{
         Terms, errors as term_errors,
         fields::{self as term_fields, TermFields},
@@ -161,7 +161,7 @@ impl Controller for Menus {
             Route::new("/menus")
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.terms.query_args()))
+                .endpoint(get(Self::list, Self::can_list).cost(cost::of_list).args(self.terms.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(fields.args(MethodKind::Creatable)).example(json!({"name": "Main menu"}))),
             Route::new(r"/menus/(?P<id>[\d]+)")
                 .conditional(preconditions::on_id(&self.site, |id| Subject::Menu(TermId(id))))

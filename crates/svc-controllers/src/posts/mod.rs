@@ -40,7 +40,7 @@ use self::{fields::PostFields, load::PostLoader, params::PostList};
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection, errors,
+    caller, collection, cost, errors,
     item_cache::FamilyId,
     preconditions,
     request::{is_read, only_reads},
@@ -118,6 +118,7 @@ impl Controller for Posts {
                 .endpoint(
                     get(Self::list, Self::can_list)
                         .cacheable()
+                        .cost(cost::of_list)
                         .args(self.query_args())
                         .sanitize_arg("status", validators::statuses(&self.site, &self.post_type)),
                 )

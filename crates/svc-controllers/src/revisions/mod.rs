@@ -24,7 +24,7 @@ use svc_store::posts;
 
 use self::table::RevisionTable;
 use crate::preconditions;
-use crate::{RestSite, args::context_arg, caller, collection, errors, request::only_reads, respond};
+use crate::{RestSite, args::context_arg, caller, collection, cost, errors, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};
@@ -87,7 +87,7 @@ impl Controller for Revisions {
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions"))
                 .schema(schema.clone())
                 .args(Args::from([parent_arg()]))
-                .endpoint(get(Self::list, Self::can_list).args(self.params.query_args())),
+                .endpoint(get(Self::list, Self::can_list).cost(cost::of_list).args(self.params.query_args())),
             Route::new(format!(r"/{base}/(?P<parent>[\d]+)/revisions/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_post(&self.site))
                 .schema(schema)

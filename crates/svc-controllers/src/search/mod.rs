@@ -27,6 +27,7 @@ use crate::{
     args::one_line,
     collection,
     contexts::VIEW_EMBED,
+    cost,
     encoded_items::ItemReader,
     item_cache::{CachedPage, FamilyId},
     respond,
@@ -126,7 +127,7 @@ fn params(type_names: &[String], subtypes: &[String]) -> Params<SearchParams> {
 
 impl Controller for Search {
     fn routes(&self) -> Vec<Route<Self>> {
-        let list = get(Self::list, public);
+        let list = get(Self::list, public).cost(cost::of_list);
         let is_cacheable = self.handlers.iter().all(|handler| handler.is_cacheable());
         vec![
             Route::new("/search").schema(Schema::compile(self.fields.item_schema())).endpoint(

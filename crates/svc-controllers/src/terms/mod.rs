@@ -31,7 +31,7 @@ use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection,
+    caller, collection, cost,
     encoded_items::{ItemReader, PreparedItem},
     errors::{forbidden_context, trash_not_supported},
     item_cache::{CachedPage, FamilyId},
@@ -95,7 +95,7 @@ impl Controller for Terms {
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
+                .endpoint(get(Self::list, Self::can_list).cacheable().cost(cost::of_list).args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"name": "Science"}))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_id(&self.site, |id| Subject::Term(TermId(id))))

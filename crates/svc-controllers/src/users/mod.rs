@@ -31,7 +31,7 @@ use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection,
+    caller, collection, cost,
     encoded_items::{ItemReader, PreparedItem},
     errors::{forbidden_context, trash_not_supported},
     item_cache::{CachedPage, FamilyId},
@@ -126,7 +126,9 @@ impl Controller for Users {
             Route::new("/users")
                 .schema_with(self.schema())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
+                .endpoint(
+                    get(Self::list, Self::can_list).cacheable().cost(cost::of_list).args(self.params.query_args()),
+                )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create).args(self.args(MethodKind::Creatable)).example(new),
                 ),

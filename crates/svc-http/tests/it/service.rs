@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use svc_http::{AuthOutcome, Authenticator, Credentials, RequestLimits, RestLayer, RestService, RouteUrls};
 use svc_routing::{
-    BoxFuture, Error, FileData, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result, Route,
+    BoxFuture, Cost, Error, FileData, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result, Route,
     get as reads, on, public, without_permission,
 };
 use tower::{Layer, ServiceExt};
@@ -83,7 +83,7 @@ struct Full503;
 impl svc_http::Runner for Full503 {
     fn run(
         &self,
-        _: &http::request::Parts,
+        _: Cost,
         _: svc_http::Work,
     ) -> std::pin::Pin<Box<dyn Future<Output = std::result::Result<(), svc_http::Overloaded>> + Send>> {
         Box::pin(ready(Err(svc_http::Overloaded)))
@@ -589,11 +589,11 @@ async fn handlers_run_in_lanes() {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         Result::Ok(ApiResponse::new(name))
     };
-    registry.route("acme/v1", Route::new("/thread").endpoint(reads(handler, public))).unwrap();
+    let cost = |req: &Request| if req.has_param("search") { Cost::Heavy } else { Cost::Light };
+    registry.route("acme/v1", Route::new("/thread").endpoint(reads(handler, public).cost(cost))).unwrap();
     let mistake = |_: Request| async { panic!("a mistake") };
     registry.route("acme/v1", Route::new("/mistake").endpoint(reads(mistake, public))).unwrap();
-    let is_expensive = |head: &http::request::Parts| head.uri.query() == Some("search=a");
-    let lanes = Arc::new(svc_http::Lanes::start(is_expensive).unwrap());
+    let lanes = Arc::new(svc_http::Lanes::start().unwrap());
     let service = RestService::builder().runner(lanes).build(registry.build());
     assert_eq!(data(&get(&service, "/acme/v1/thread", &[]).await), "svc-light");
     assert_eq!(data(&get(&service, "/acme/v1/thread?search=a", &[]).await), "svc-heavy");
@@ -606,7 +606,7 @@ async fn requests_beyond_the_capacity_are_refused() {
     impl svc_http::Runner for NoCapacity {
         fn run(
             &self,
-            _: &http::request::Parts,
+            _: Cost,
             _: svc_http::Work,
         ) -> std::pin::Pin<Box<dyn Future<Output = std::result::Result<(), svc_http::Overloaded>> + Send>> {
             Box::pin(std::future::ready(Err(svc_http::Overloaded)))

@@ -44,6 +44,19 @@ pub enum Returns {
     Other,
 }
 
+/// How long a request takes, compared with others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cost {
+    /// As long as most.
+    #[default]
+    Light,
+    /// Much longer, such as a search in texts. A program with separate threads for such requests does not let them delay others.
+    Heavy,
+}
+
+/// Estimates the cost of a request from the parameters that were sent, before they are validated.
+type EstimateCost = fn(&Request) -> Cost;
+
 /// An endpoint: methods, callback, permission, arguments. `C` is the controller that its methods belong to.
 pub struct Endpoint<C = ()> {
     pub(crate) methods: Vec<Method>,
@@ -55,6 +68,7 @@ pub struct Endpoint<C = ()> {
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: Option<bool>,
     pub(crate) cacheable: bool,
+    pub(crate) cost: Option<EstimateCost>,
     pub(crate) returns: Option<Returns>,
     pub(crate) accepts_file: bool,
     /// Example bodies, each for a method or for all.
@@ -83,6 +97,7 @@ where
         show_in_index: true,
         allow_batch: None,
         cacheable: false,
+        cost: None,
         returns: None,
         accepts_file: false,
         examples: Vec::new(),
@@ -166,6 +181,13 @@ impl<C> Endpoint<C> {
         self
     }
 
+    /// Declares which requests take long. Without it, none do. See [`Server::cost`](crate::Server::cost).
+    #[must_use]
+    pub fn cost(mut self, estimate: fn(&Request) -> Cost) -> Self {
+        self.cost = Some(estimate);
+        self
+    }
+
     /// Declares the form of successful responses for documents that describe the API. By default, such documents derive
     /// it from the arguments and the other routes.
     #[must_use]
@@ -219,6 +241,7 @@ pub struct BoundEndpoint {
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: bool,
     pub(crate) cacheable: bool,
+    pub(crate) cost: Option<EstimateCost>,
     pub(crate) returns: Option<Returns>,
     pub(crate) accepts_file: bool,
     /// Example bodies, each for a method or for all.
@@ -363,6 +386,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             show_in_index: self.show_in_index,
             allow_batch: allow_batch.unwrap_or(false),
             cacheable: self.cacheable,
+            cost: self.cost,
             returns: self.returns,
             accepts_file: self.accepts_file,
             examples: self.examples,

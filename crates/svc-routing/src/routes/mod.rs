@@ -6,7 +6,7 @@ mod endpoint;
 mod route;
 
 pub use conditional::Conditional;
-pub use endpoint::{BoundEndpoint, Endpoint, Returns, get, on, without_permission};
+pub use endpoint::{BoundEndpoint, Cost, Endpoint, Returns, get, on, without_permission};
 pub use route::{Controller, Route, RouteEntry, TransportCondition};
 
 pub(crate) use conditional::has_precondition;

@@ -16,7 +16,7 @@ use crate::handler::{BoxFuture, Dispatch};
 use crate::messages::MatchedRoute;
 use crate::messages::error::{batch_not_allowed, internal_error, no_route, precondition_unsupported, too_deep};
 use crate::routes::has_precondition;
-use crate::{BoundEndpoint, CallerKey, Encoded, EncodedItem, Map, Request, Response, Result, RouteEntry};
+use crate::{BoundEndpoint, CallerKey, Cost, Encoded, EncodedItem, Map, Request, Response, Result, RouteEntry};
 
 /// The server's own dispatcher.
 pub(super) struct OwnDispatcher(pub(super) Server);
@@ -172,6 +172,12 @@ impl Server {
             let route = &frozen.registered.routes[route_idx];
             route.endpoints.iter().find(|endpoint| endpoint.handles(method)).map(|endpoint| (route, endpoint))
         })
+    }
+
+    /// How long a request takes, as its endpoint has declared with [`Endpoint::cost`](crate::Endpoint::cost).
+    pub fn cost(&self, req: &Request) -> Cost {
+        let endpoint = self.endpoint_for(req.method(), req.route()).map(|(_, endpoint)| endpoint);
+        endpoint.and_then(|endpoint| endpoint.cost).map_or(Cost::Light, |estimate| estimate(req))
     }
 
     /// Responds to `OPTIONS` with the description of the first matching route, or an empty list.

@@ -256,7 +256,8 @@ fn changes_are_shown_with_their_user() {
     assert_eq!(status, 201, "{post}");
     printed(own, &["user", "create", "jo", "jo@example.org", "--role", "author"]);
     let changes = lines(&["--since", &last]);
-    let of = |kind: &str| changes.iter().find(|change| change["rows"] == kind).unwrap_or_else(|| panic!("{changes:#?}"));
+    let of =
+        |kind: &str| changes.iter().find(|change| change["rows"] == kind).unwrap_or_else(|| panic!("{changes:#?}"));
     let created = of("posts");
     assert_eq!(
         [&created["operation"], &created["object"], &created["before"], &created["user"]],

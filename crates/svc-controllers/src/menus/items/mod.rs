@@ -28,7 +28,7 @@ use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
-    caller,
+    caller, cost,
     errors::{post_not_found, trash_not_supported},
     posts::{Authorized, Posts, params, validators},
     respond,
@@ -187,7 +187,7 @@ impl Controller for MenuItems {
             Route::new(format!("/{base}"))
                 .schema(schema.clone())
                 .allow_batch()
-                .endpoint(get(Self::list, Self::can_list).args(self.posts.query_args()).sanitize_arg("status", validators::statuses(&self.site, &self.post_type)))
+                .endpoint(get(Self::list, Self::can_list).cost(cost::of_list).args(self.posts.query_args()).sanitize_arg("status", validators::statuses(&self.site, &self.post_type)))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"title": "Example", "url": "https://example.org/"}))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_post(&self.site))

@@ -1,0 +1,49 @@
+//! Which pages take long.
+
+use http::Uri;
+use svc_http::Cost;
+
+/// Offset in a list from which a page of it takes long.
+const DEEP: u64 = 5_000;
+
+/// Posts per page, for the estimate. Sites may have another number.
+const PER_PAGE: u64 = 10;
+
+/// The cost of the page with this URL: heavy for searches, and far into a list. Queries are read as PHP reads them.
+pub fn cost(uri: &Uri) -> Cost {
+    let query = svc_php::query::parse(uri.query().unwrap_or_default().as_bytes());
+    let number = |name: &str| query.get(name).and_then(|value| value.as_str()?.trim().parse::<u64>().ok());
+    let mut segments = uri.path().split('/').skip_while(|segment| !matches!(*segment, "search" | "page"));
+    let (is_search_page, page_of_path) = match (segments.next(), segments.next()) {
+        (Some("search"), Some(_)) => (true, None),
+        (Some(_), Some(page)) => (false, page.parse().ok()),
+        _ => (false, None),
+    };
+    let is_search = is_search_page || query.get("s").is_some_and(|text| text != "");
+    let page = number("page").or_else(|| number("paged")).or(page_of_path).unwrap_or(1);
+    if is_search || page.saturating_mul(PER_PAGE) > DEEP { Cost::Heavy } else { Cost::Light }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_and_deep_pages_are_heavy() {
+        for (url, is_heavy) in [
+            ("/", false),
+            ("/?s=", false),
+            ("/?s=a", true),
+            ("/?%73=a", true),
+            ("/?paged=501", true),
+            ("/page/501/", true),
+            ("/page/2/", false),
+            ("/search/a/", true),
+            ("/blog/search/a/feed/", true),
+            ("/posts/search", false),
+        ] {
+            let expected = if is_heavy { Cost::Heavy } else { Cost::Light };
+            assert_eq!(cost(&url.parse().unwrap()), expected, "{url}");
+        }
+    }
+}
