@@ -10,7 +10,7 @@ use svc_routing::{ApiUrls, DependsOn, Link, Map, ParamOrder, Registry, Request, 
 use svc_schema::Error;
 use svc_site::{Access, Settings, media::sizes, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
-use svc_versions::Context;
+use svc_versions::{Context, Transport};
 
 use crate::{
     LINK_RELATION, RestSite,
@@ -126,14 +126,21 @@ fn index_fields(cx: &Context, site: &RestSite, settings: &Settings) -> Map {
 
 /// Mounts every family of this site, in WordPress's order, and completes the index. It contains the URL of the page that authorizes
 /// application passwords if these are available to the request.
-pub fn mount(registry: &mut Registry, site: &Arc<RestSite>) {
+///
+/// Some schemas depend on the site's options, which are read in `cx`. They are those of requests without TLS, so that they do
+/// not depend on the request during which the routes are registered.
+///
+/// # Errors
+/// Those of the store.
+pub fn mount(cx: &Context, registry: &mut Registry, site: &Arc<RestSite>) -> Result<(), Error> {
+    let settings = site.settings(&cx.over(Transport::Plain))?;
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
     registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
     registry.mount(svc_render::oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     let namespace = site.brand.namespace();
     for post_type in site.types.iter().filter(|t| t.show_in_rest) {
-        mount_type(registry, &namespace, site, post_type);
+        mount_type(registry, &namespace, site, &settings, post_type);
     }
     mount_registry::<Types>(registry, &namespace, site);
     mount_registry::<Statuses>(registry, &namespace, site);
@@ -147,9 +154,10 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>) {
         }
     }
     let [users, passwords, comments, search] = [(); 4].map(|()| Arc::clone(site));
-    registry.mount(&namespace, move |extra| Users::new(&users, extra));
+    let [of_users, of_comments] = [(); 2].map(|()| Arc::clone(&settings));
+    registry.mount(&namespace, move |extra| Users::new(&users, &of_users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, extra));
-    registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
+    registry.mount(&namespace, move |extra| Comments::new(&comments, &of_comments, extra));
     registry.mount_with(&namespace, move |registered| Search::mounted(&search, registered));
     let [renderer, settings, plugins] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
@@ -189,6 +197,7 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>) {
         async move { response }
     });
     index.depends_on(DependsOn::Object);
+    Ok(())
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.
@@ -205,7 +214,13 @@ fn mount_registry<S: RegistryEntries>(registry: &mut Registry, namespace: &str, 
 }
 
 /// Mounts the routes of a type: posts, their revisions and their autosaves.
-fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, post_type: &PostType) {
+fn mount_type(
+    registry: &mut Registry,
+    namespace: &str,
+    site: &Arc<RestSite>,
+    settings: &Arc<Settings>,
+    post_type: &PostType,
+) {
     let post_type = Arc::new(post_type.clone());
     let shared = || (Arc::clone(site), Arc::clone(&post_type));
     let ((own, own_type), (history, history_type)) = (shared(), shared());
@@ -216,7 +231,10 @@ fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, po
                 registry.mount(namespace, move |extra| Revisions::new(&history, &history_type, extra));
             }
         }
-        RouteFamily::Attachments => registry.mount(namespace, move |extra| Media::new(&own, &own_type, extra)),
+        RouteFamily::Attachments => {
+            let settings = Arc::clone(settings);
+            registry.mount(namespace, move |extra| Media::new(&own, &settings, &own_type, extra));
+        }
         RouteFamily::MenuItems => registry.mount(namespace, move |extra| MenuItems::new(&own, &own_type, extra)),
         RouteFamily::Templates => {
             // Before the templates, because template ids may contain slashes.

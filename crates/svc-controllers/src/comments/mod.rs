@@ -58,19 +58,25 @@ pub struct Comments {
     /// The option `show_avatars`, which may change at any time, selects one of the two.
     with_avatars: CommentFields,
     without_avatars: CommentFields,
+    /// The item schema, with the settings of the registration.
+    schema: Schema,
     params: Params<CommentList>,
     extra: ExtraFields,
     family: FamilyId,
 }
 
 impl Comments {
-    /// The family of this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
+    /// The family of this site with these settings.
+    pub fn new(site: &Arc<RestSite>, settings: &Settings, extra: &ExtraFields) -> Self {
+        let sizes = avatars::sizes(settings);
+        let table = |sizes| fields::fields(site, sizes).with_extra(extra, OBJECT);
+        let (with_avatars, without_avatars) = (table(Some(&sizes)), table(None));
+        let current = if avatars::are_enabled(settings) { &with_avatars } else { &without_avatars };
         Comments {
             site: Arc::clone(site),
-            with_avatars: table(true),
-            without_avatars: table(false),
+            schema: Schema::compile(current.item_schema()),
+            with_avatars,
+            without_avatars,
             params: params::params(),
             extra: extra.clone(),
             family: site.item_cache.new_family(),
@@ -102,20 +108,18 @@ const ARGUMENTS: [&str; 13] = [
 impl Controller for Comments {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
-        let fields = self.site.registration_settings().map_or(&self.without_avatars, |settings| self.fields(&settings));
-        let schema = Schema::compile(fields.item_schema());
         let args = |kind| self.with_avatars.args(kind).ordered(&ARGUMENTS);
         let id = integer().describe("The comment's ID.");
         let password = || string().describe("Password of the post, if it is protected.");
         let force = crate::args::force("Whether to delete permanently instead of moving to the trash.");
         vec![
             Route::new(format!("/{BASE}"))
-                .schema(schema.clone())
+                .schema(self.schema.clone())
                 .endpoint(get(Self::list, Self::can_list).cacheable().args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"post": 1, "content": "A comment."}))),
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_id(&self.site, |id| Subject::Comment(CommentId(id))))
-                .schema(schema)
+                .schema(self.schema.clone())
                 .args(Args::from([("id", id)]))
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg()), ("password", password().into())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)).example(json!({"content": "A better comment."})))

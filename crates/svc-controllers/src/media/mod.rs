@@ -88,9 +88,9 @@ fn fetched_url() -> SchemaBuilder {
 }
 
 impl Media {
-    /// The family on this site; `post_type` is that of attachments.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let tables = (fields::fields(site, post_type), params::params(site, post_type));
+    /// The family on this site with these settings; `post_type` is that of attachments.
+    pub fn new(site: &Arc<RestSite>, settings: &Settings, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let tables = (fields::fields(site, settings, post_type), params::params(site, post_type));
         Media {
             posts: Arc::new(Posts::new(site, post_type, extra).with_tables(tables.0, tables.1)),
             route: site.route_of_type(post_type),

@@ -65,9 +65,9 @@ impl UserItem {
     }
 }
 
-/// The fields of users on this site, with or without avatar URLs.
+/// The fields of users on this site, with URLs of avatars of these sizes.
 #[rustfmt::skip]
-pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
+pub(super) fn fields(site: &RestSite, avatar_sizes: Option<&[u32]>) -> UserFields {
     let mut f = UserFields::new(OBJECT);
     f.add("id", integer().describe("The user's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|u| u.user.id);
     f.add("username", string().describe("Login name of the user.").context(EDIT).required())
@@ -100,9 +100,9 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
     f.add("capabilities", map().describe("All capabilities of the user.").context(EDIT).readonly()).get(|u| u.caps.all.to_value());
     f.add("extra_capabilities", map().describe("Roles and capabilities that are assigned to the user directly.").context(EDIT).readonly())
         .get(|u| u.caps.own.to_value());
-    if with_avatars {
+    if let Some(sizes) = avatar_sizes {
         let urls = f.add("avatar_urls", avatar_fields::schema("Avatar URLs of the user, by width in pixels.", EMBED_VIEW_EDIT));
-        avatar_fields::add_sizes(urls, &avatar_fields::sizes(site), EMBED_VIEW_EDIT, avatar_source);
+        avatar_fields::add_sizes(urls, sizes, EMBED_VIEW_EDIT, avatar_source);
     }
     crate::meta_fields::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
     f.schema_order(&[

@@ -68,12 +68,13 @@ impl Tables {
 }
 
 impl Users {
-    /// The family of this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
+    /// The family of this site with these settings.
+    pub fn new(site: &Arc<RestSite>, settings: &Settings, extra: &ExtraFields) -> Self {
+        let sizes = avatars::sizes(settings);
+        let table = |sizes| fields::fields(site, sizes).with_extra(extra, OBJECT);
         Users {
             site: Arc::clone(site),
-            fields: Arc::new(Tables { with_avatars: table(true), without_avatars: table(false) }),
+            fields: Arc::new(Tables { with_avatars: table(Some(&sizes)), without_avatars: table(None) }),
             params: params::params(site),
             extra: extra.clone(),
             family: site.item_cache.new_family(),

@@ -90,7 +90,7 @@ async fn declared_fields_are_cached() {
         });
         let mut registry = Registry::for_site(site_info(&Context::background(), &h.site).unwrap());
         registry.field(&["book"], "same_id", field.depends_on(inputs));
-        mount(&mut registry, &h.site);
+        mount(&Context::background(), &mut registry, &h.site).unwrap();
         let server = registry.build();
         let mut n_calls = Vec::new();
         for _ in 0..2 {

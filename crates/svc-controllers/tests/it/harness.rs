@@ -87,8 +87,9 @@ impl Harness {
         site.environment = "local";
         change(&mut site);
         let site = site.finish();
-        let mut registry = Registry::for_site(site_info(&Context::background(), &site).unwrap());
-        mount(&mut registry, &site);
+        let cx = Context::background();
+        let mut registry = Registry::for_site(site_info(&cx, &site).unwrap());
+        mount(&cx, &mut registry, &site).unwrap();
         let server = registry.build();
         assert!(server.notices().is_empty(), "{:?}", server.notices());
         Harness { site, server, _folder: None }

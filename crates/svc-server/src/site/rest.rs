@@ -131,7 +131,7 @@ fn build_server(cx: &Context, inner: &Inner) -> Result<Built, svc_schema::Error>
     info.debug = inner.debug;
     let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
-    svc_controllers::mount(&mut registry, site);
+    svc_controllers::mount(&plain, &mut registry, site)?;
     for f in &inner.register {
         f(&mut registry, site);
     }

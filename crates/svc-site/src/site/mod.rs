@@ -298,18 +298,6 @@ impl Site {
         get_or_load(cx, (), || self.settings_now(cx))
     }
 
-    /// The settings that registrations of routes use: those that were read last for requests without TLS. A registration
-    /// may run during a request, which holds a connection, so it reads settings itself only if nothing has read any.
-    ///
-    /// # Errors
-    /// If settings must be read, and cannot be.
-    pub fn registration_settings(&self) -> Result<Arc<Settings>, Error> {
-        match &*self.settings.of(Transport::Plain).load() {
-            Some(read) => Ok(Arc::clone(&read.1)),
-            None => self.settings(&Context::background()),
-        }
-    }
-
     fn settings_now(&self, cx: &Context) -> Result<Arc<Settings>, Error> {
         let Some(stamp) = self.store.stamp(cx) else { return self.read(cx, |db| self.settings_in(db)) };
         if let Some(settings) = self.last_settings.get(cx, self.store.versions(), &(), stamp) {

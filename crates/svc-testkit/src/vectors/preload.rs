@@ -48,8 +48,9 @@ fn server() -> Result<Server> {
     let mut site = SiteSetup::new(store, Brand::original(), Path::new("no-such-folder"));
     site.environment = "local";
     let site = site.finish();
-    let mut registry = Registry::for_site(site_info(&svc_routing::Context::background(), &site)?);
-    mount(&mut registry, &site);
+    let cx = svc_routing::Context::background();
+    let mut registry = Registry::for_site(site_info(&cx, &site)?);
+    mount(&cx, &mut registry, &site)?;
     Ok(registry.build())
 }
 
