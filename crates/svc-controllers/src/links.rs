@@ -38,7 +38,7 @@ pub(crate) fn schema_links(site: &Arc<RestSite>, post_type: &PostType) -> Value 
         let target = json!({"author": {"type": "integer"}});
         links.push(link("assign-author".into(), "The caller may change the author of this post.".into(), target));
     }
-    for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
+    for taxonomy in site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let base = &taxonomy.rest_base;
         let target = json!({base: {"type": "array", "items": {"type": "integer"}}});
         let title = format!("The caller may assign terms of the {} taxonomy to this post.", taxonomy.name);

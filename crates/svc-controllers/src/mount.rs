@@ -139,13 +139,13 @@ pub fn mount(cx: &Context, registry: &mut Registry, site: &Arc<RestSite>) -> Res
     let embeds = Arc::clone(site);
     registry.mount(svc_render::oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     let namespace = site.brand.namespace();
-    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
+    for post_type in site.registries.types.iter().filter(|t| t.show_in_rest) {
         mount_type(registry, &namespace, site, &settings, post_type);
     }
     mount_registry::<Types>(registry, &namespace, site);
     mount_registry::<Statuses>(registry, &namespace, site);
     mount_registry::<TaxonomyFamily>(registry, &namespace, site);
-    for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest) {
+    for taxonomy in site.registries.taxonomies.iter().filter(|t| t.show_in_rest) {
         let (site, taxonomy) = (Arc::clone(site), taxonomy.clone());
         if taxonomy.name == MENU {
             registry.mount(&namespace, move |extra| Menus::new(&site, &taxonomy, extra));
@@ -179,7 +179,7 @@ pub fn mount(cx: &Context, registry: &mut Registry, site: &Arc<RestSite>) -> Res
     registry.mount(&editor, move |_| UrlDetails::new(&details));
     mount_registry::<MenuLocations>(registry, &namespace, site);
     registry.mount(&editor, move |_| ThemeExport::new(&export));
-    if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
+    if let Some(menus) = site.registries.types.get(navigation_fallback::TYPE).cloned() {
         let site = Arc::clone(site);
         registry.mount(&editor, move |extra| NavigationFallback::new(&site, menus, extra));
     }
@@ -203,7 +203,7 @@ pub fn mount(cx: &Context, registry: &mut Registry, site: &Arc<RestSite>) -> Res
 /// Whether the caller may switch themes or edit posts of any type in the REST API.
 fn can_see_active_theme(site: &RestSite, settings: &Settings, req: &Request) -> bool {
     let (access, caller) = (Access::new(site, settings), caller(req));
-    let edits = site.types.iter().filter(|t| t.show_in_rest).map(|t| t.caps.edit_posts.as_str());
+    let edits = site.registries.types.iter().filter(|t| t.show_in_rest).map(|t| t.caps.edit_posts.as_str());
     std::iter::once("switch_themes").chain(edits).any(|cap| access.can(&caller, cap))
 }
 

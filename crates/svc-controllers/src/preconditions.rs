@@ -85,7 +85,7 @@ impl Conditional for ObjectRoute {
             let validators = self.current_state(req.cx(), subject).map(|state| self.validators(req.cx(), state));
             return (req, validators);
         }
-        let preconditions = preconditions_of(&req, self.site.require_preconditions);
+        let preconditions = preconditions_of(&req, self.site.policies.require_preconditions);
         if preconditions.is_empty() {
             return (req, None);
         }

@@ -45,7 +45,7 @@ pub struct Statuses;
 fn is_writer(site: &Arc<RestSite>, req: &Request) -> Result<bool> {
     let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
-    Ok(site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)))
+    Ok(site.registries.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)))
 }
 
 /// Whether a status is visible to a caller, who may or may not edit posts.
@@ -79,8 +79,8 @@ impl RegistryEntries for Statuses {
 
     async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<PostStatus>> {
         let is_writer = is_writer(site, req)?;
-        let statuses = site.statuses.iter().filter(|s| !s.internal && s.name != "trash");
-        let statuses = statuses.chain(site.statuses.get("trash"));
+        let statuses = site.registries.statuses.iter().filter(|s| !s.internal && s.name != "trash");
+        let statuses = statuses.chain(site.registries.statuses.get("trash"));
         Ok(statuses.filter(|s| is_visible(s, is_writer)).cloned().collect::<Vec<_>>().into())
     }
 
@@ -91,7 +91,7 @@ impl RegistryEntries for Statuses {
 
     fn links(site: &Arc<RestSite>, status: &PostStatus, req: &Request) -> Result<Links> {
         let mut links = Links::new();
-        if let Some(posts) = site.types.get("post") {
+        if let Some(posts) = site.registries.types.get("post") {
             let posts = site.settings(req.cx())?.urls.rest(&site.route_of_type(posts));
             let posts = if status.name == "publish" { posts } else { with_query(&posts, "status", &status.name) };
             links.add("archives", Link::new(posts));
@@ -101,7 +101,7 @@ impl RegistryEntries for Statuses {
 
     fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<PostStatus>> {
         let name: String = req.require("status")?;
-        let status = site.statuses.get(&name).ok_or_else(not_found)?;
+        let status = site.registries.statuses.get(&name).ok_or_else(not_found)?;
         if is_visible(status, is_writer(site, req)?) { Ok(Some(status.clone())) } else { Err(cannot_read(req)) }
     }
 

@@ -76,7 +76,7 @@ fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TaxonomyItem>> {
         Some(name) => t.object_types.iter().any(|o| o == name),
     };
     let mut visible = Vec::new();
-    for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest && is_requested(t)) {
+    for taxonomy in site.registries.taxonomies.iter().filter(|t| t.show_in_rest && is_requested(t)) {
         if req.context() != "edit" || may_assign(req.cx(), site, taxonomy, &caller)? {
             visible.push(item(site, taxonomy));
         }
@@ -140,7 +140,7 @@ impl RegistryEntries for TaxonomyFamily {
     /// Succeeds if the taxonomy does not exist: the handler then returns 404.
     fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<TaxonomyItem>> {
         let name: String = req.require("taxonomy")?;
-        let Some(taxonomy) = site.taxonomies.get(&name) else { return Ok(None) };
+        let Some(taxonomy) = site.registries.taxonomies.get(&name) else { return Ok(None) };
         if !taxonomy.show_in_rest {
             return Err(errors::forbidden(req));
         }

@@ -20,7 +20,7 @@ pub(crate) fn is_writer(site: &RestSite, req: &Request) -> Result<bool> {
     let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
     let may_edit = |cap: &str| access.can(&caller, cap);
-    Ok(may_edit("edit_posts") || site.types.iter().any(|t| t.show_in_rest && may_edit(&t.caps.edit_posts)))
+    Ok(may_edit("edit_posts") || site.registries.types.iter().any(|t| t.show_in_rest && may_edit(&t.caps.edit_posts)))
 }
 
 /// Decodes a name in a path as PHP's `urldecode` does: `+` is a space.

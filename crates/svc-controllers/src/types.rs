@@ -50,7 +50,7 @@ pub struct TypeItem {
 impl TypeItem {
     /// Names of the taxonomies that posts of the type have.
     fn taxonomies(&self) -> Value {
-        let all = self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest);
+        let all = self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest);
         all.map(|t| Value::from(t.name.as_str())).collect()
     }
 
@@ -87,7 +87,7 @@ fn may_edit(cx: &Context, site: &Arc<RestSite>, post_type: &PostType, caller: &C
 fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TypeItem>> {
     let caller = caller(req);
     let mut visible = Vec::new();
-    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
+    for post_type in site.registries.types.iter().filter(|t| t.show_in_rest) {
         if req.context() != "edit" || may_edit(req.cx(), site, post_type, &caller)? {
             visible.push(item(site, post_type));
         }
@@ -158,7 +158,7 @@ impl RegistryEntries for Types {
 
     async fn find(site: &Arc<RestSite>, req: &Request) -> Result<TypeItem> {
         let name: String = req.require("type")?;
-        let post_type = site.types.get(&name).ok_or_else(not_found)?;
+        let post_type = site.registries.types.get(&name).ok_or_else(not_found)?;
         if !post_type.show_in_rest {
             return Err(cannot_read(req));
         }

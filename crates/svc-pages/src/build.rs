@@ -172,7 +172,7 @@ impl PageBuilder<'_> {
     pub(crate) fn single(&mut self, post: Post, url: String, is_front: bool) -> SiteResult<Page> {
         let namespace = self.site.brand.namespace();
         let id = u64::try_from(post.id.0).unwrap_or_default();
-        let post_type = self.site.types.get(&post.post_type);
+        let post_type = self.site.registries.types.get(&post.post_type);
         let shown = post_type.map_or(Queried::Other, |k| Queried::Singular(id, rest_base(k, &namespace)));
         let title = plain(&self.title_html(&post));
         let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
@@ -231,7 +231,9 @@ impl PageBuilder<'_> {
         let all = terms::of_objects(self.db, &[post])?.remove(&post).unwrap_or_default();
         let shown: Vec<Term> = all
             .into_iter()
-            .filter(|t| self.site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.publicly_queryable && x.show_ui))
+            .filter(|t| {
+                self.site.registries.taxonomies.get(&t.taxonomy).is_some_and(|x| x.publicly_queryable && x.show_ui)
+            })
             .collect();
         let term_urls = urls::term_urls(self.db, self.site, self.settings, &shown)?;
         let mut groups: Vec<(String, TermGroup)> = Vec::new();
@@ -240,7 +242,12 @@ impl PageBuilder<'_> {
             match groups.iter_mut().find(|(name, _)| *name == term.taxonomy) {
                 Some((_, group)) => group.terms.push(link),
                 None => {
-                    let label = self.site.taxonomies.get(&term.taxonomy).map_or_else(String::new, |x| x.label.clone());
+                    let label = self
+                        .site
+                        .registries
+                        .taxonomies
+                        .get(&term.taxonomy)
+                        .map_or_else(String::new, |x| x.label.clone());
                     groups.push((term.taxonomy.clone(), TermGroup { label, terms: vec![link] }));
                 }
             }

@@ -242,7 +242,7 @@ impl Pages {
             PageTarget::Single(post) => {
                 let url = builder.url_of(&post)?;
                 // The permalink of a post that is not public must not be revealed.
-                let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
+                let is_public = self.site.registries.statuses.get(&post.status).is_some_and(|s| s.public);
                 match urls::redirect_to(&url, &parts.path).filter(|_| plain && is_public) {
                     Some(to) => Ok(Page::redirect(&to)),
                     None => builder.single(*post, url, false),

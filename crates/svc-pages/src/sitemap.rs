@@ -157,8 +157,8 @@ fn parse(file: &str) -> Option<(&str, u64)> {
 
 /// Everything that has public URLs, in the order of the index.
 fn subjects(site: &SiteRenderer) -> impl Iterator<Item = Subject<'_>> {
-    let types = site.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(Subject::Posts);
-    let taxonomies = site.taxonomies.iter().filter(|t| t.public).map(Subject::Terms);
+    let types = site.registries.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(Subject::Posts);
+    let taxonomies = site.registries.taxonomies.iter().filter(|t| t.public).map(Subject::Terms);
     types.chain(taxonomies).chain([Subject::Users])
 }
 
@@ -186,7 +186,7 @@ fn term_query(taxonomy: &Taxonomy, number: u64) -> TermQuery {
 
 /// The users whose posts are public.
 fn user_query(site: &SiteRenderer, number: u64) -> UserQuery {
-    let types = site.types.iter().filter(|t| t.is_viewable() && t.name != "attachment");
+    let types = site.registries.types.iter().filter(|t| t.is_viewable() && t.name != "attachment");
     UserQuery::default()
         .published(Some(types.map(|t| t.name.clone()).collect()))
         .order_by(UserOrderBy::Id)

@@ -51,7 +51,7 @@ pub(crate) fn post_urls(db: &mut Db, site: &SiteRenderer, settings: &Settings, r
                     date: &stamp::format(post.date),
                     author: authors.get(&post.author).map_or("", |u| &u.nicename),
                     category: categories.get(&post.id).map_or("", String::as_str),
-                    plain: site.types.get(&post.post_type).is_none_or(|t| t.name != "post"),
+                    plain: site.registries.types.get(&post.post_type).is_none_or(|t| t.name != "post"),
                     leave_name: false,
                 }),
             };
@@ -118,7 +118,7 @@ pub(crate) fn term_urls(
     settings: &Settings,
     all: &[Term],
 ) -> SiteResult<Vec<String>> {
-    let hierarchical = |t: &&Term| site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
+    let hierarchical = |t: &&Term| site.registries.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
     let nested: Vec<Term> = all.iter().filter(|t| !t.parent.is_none()).filter(hierarchical).cloned().collect();
     let paths = if nested.is_empty() { HashMap::new() } else { term_paths(db, &nested)? };
     let url = |term: &Term, taxonomy: &Taxonomy| {
@@ -127,7 +127,10 @@ pub(crate) fn term_urls(
         let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
         settings.urls.term(term, taxonomy, parents)
     };
-    Ok(all.iter().map(|t| site.taxonomies.get(&t.taxonomy).map_or_else(String::new, |x| url(t, x))).collect())
+    Ok(all
+        .iter()
+        .map(|t| site.registries.taxonomies.get(&t.taxonomy).map_or_else(String::new, |x| url(t, x)))
+        .collect())
 }
 
 /// The URL of the first page of a list; `None` for lists without a URL of their own.

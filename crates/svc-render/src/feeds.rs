@@ -93,7 +93,7 @@ async fn read(site: &SiteRenderer, url: &str) -> FeedEntries {
     let allowed = site.settings(&Context::background()).map(|settings| own_origins(&settings)).unwrap_or_default();
     let get = Get::new(url).allow(allowed).within(TIMEOUT).max_bytes(MAX_BYTES).header("Accept", ACCEPTED);
     let get = get.header(FETCH_HEADER, site.feeds.token());
-    let response = match site.http_client.send(get).await {
+    let response = match site.services.http_client.send(get).await {
         Ok(response) if response.status == 200 => response,
         Ok(response) => {
             tracing::debug!(status = response.status, "failed to fetch a feed");

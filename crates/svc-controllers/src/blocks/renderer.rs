@@ -65,7 +65,7 @@ impl Renderer {
         let site = &self.site;
         if id <= 0 {
             let settings = site.settings(req.cx())?;
-            let cap = site.types.get("post").map_or("edit_posts", |t| t.caps.edit_posts.as_str());
+            let cap = site.registries.types.get("post").map_or("edit_posts", |t| t.caps.edit_posts.as_str());
             return if Access::new(site, &settings).can(&caller, cap) { Ok(None) } else { Err(cannot_read(&req)) };
         }
         let post = site.read(req.cx(), |db| {

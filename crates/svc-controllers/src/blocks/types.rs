@@ -209,8 +209,10 @@ pub struct Types;
 /// A block type with the variations that depend on the site.
 fn item(site: &Arc<RestSite>, block_type: &BlockType) -> BlockType {
     let variations = match block_type.name.as_str() {
-        "core/navigation-link" => variations::navigation_link_variations(&site.types, &site.taxonomies),
-        "core/post-terms" => variations::post_terms_variations(&site.taxonomies),
+        "core/navigation-link" => {
+            variations::navigation_link_variations(&site.registries.types, &site.registries.taxonomies)
+        }
+        "core/post-terms" => variations::post_terms_variations(&site.registries.taxonomies),
         "core/template-part" => variations::template_part_variations(&[]),
         _ => block_type.variations.clone(),
     };
@@ -221,7 +223,7 @@ fn item(site: &Arc<RestSite>, block_type: &BlockType) -> BlockType {
 fn is_writer(site: &Arc<RestSite>, req: &Request) -> Result<bool> {
     let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
-    let types = site.types.iter().filter(|t| t.show_in_rest || t.name == "post");
+    let types = site.registries.types.iter().filter(|t| t.show_in_rest || t.name == "post");
     Ok(types.into_iter().any(|t| access.can(&caller, &t.caps.edit_posts)))
 }
 

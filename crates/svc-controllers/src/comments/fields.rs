@@ -135,7 +135,7 @@ pub(super) fn fields(site: &RestSite, avatar_sizes: Option<&[u32]>) -> CommentFi
             urls.subfield(&size.to_string(), schema).get(move |c| c.avatar(size));
         }
     }
-    crate::meta_fields::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
     f.schema_order(&[
         "id", "author", "author_email", "author_ip", "author_name", "author_url", "author_user_agent", "content", "date", "date_gmt", "link",
         "parent",

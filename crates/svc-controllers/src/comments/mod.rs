@@ -279,7 +279,7 @@ impl Comments {
     /// Whether the caller may list the notes of a post.
     fn check_notes(&self, req: &Request, viewer: &CommentViewer<'_>, post: &Post, edit: bool) -> Result<()> {
         let may_edit = viewer.can_edit_post(post);
-        if !self.site.types.get(&post.post_type).is_some_and(has_notes) {
+        if !self.site.registries.types.get(&post.post_type).is_some_and(has_notes) {
             return Err(if may_edit { errors::notes_not_supported() } else { errors::forbidden_param(req, &["type"]) });
         }
         if edit && !may_edit { Err(errors::forbidden_context(req)) } else { Ok(()) }
@@ -376,7 +376,7 @@ impl Comments {
         match () {
             () if post.id == comment.post => Ok(()),
             () if is_note && !viewer.can_edit_post(post) => Err(errors::cannot_create_note(req)),
-            () if is_note && !self.site.types.get(&post.post_type).is_some_and(has_notes) => {
+            () if is_note && !self.site.registries.types.get(&post.post_type).is_some_and(has_notes) => {
                 Err(errors::notes_not_supported())
             }
             () if viewer.can_edit_post(post) || viewer.moderates() => Ok(()),

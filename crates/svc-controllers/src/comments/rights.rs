@@ -67,7 +67,7 @@ impl<'a> CommentViewer<'a> {
     }
 
     fn can_read_post_with(&self, post: &Post, password: Option<&str>) -> bool {
-        let Some(post_type) = self.site.types.get(&post.post_type) else { return false };
+        let Some(post_type) = self.site.registries.types.get(&post.post_type) else { return false };
         let unlocked = !post.is_protected() || password.is_some_and(|p| same_secret(p, &post.password));
         if !unlocked {
             return self.can_edit_post(post);

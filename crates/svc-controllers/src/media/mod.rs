@@ -122,7 +122,7 @@ impl Media {
             schema.validate(value, "url")?;
             let own = own_origins(&*site.settings(req.cx())?);
             let get = Get::new(value.as_str().unwrap_or_default()).allow(own);
-            if site.http_client.is_permitted_url(&get) { Ok(true) } else { Err(errors::refused_url()) }
+            if site.services.http_client.is_permitted_url(&get) { Ok(true) } else { Err(errors::refused_url()) }
         }
     }
 
@@ -416,7 +416,7 @@ impl Media {
             delete_attachment(tx, id)
         };
         let files = self.site.write(req.cx(), delete).await?;
-        self.site.uploads.delete(files).await;
+        self.site.services.uploads.delete(files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 
@@ -468,7 +468,7 @@ impl Media {
         })?;
         let edits = edit::edits(&req)?;
         let original =
-            self.site.uploads.fetch(&attached.original()).await.map_err(|error| {
+            self.site.services.uploads.fetch(&attached.original()).await.map_err(|error| {
                 if error.is_missing() { errors::unknown_attachment() } else { errors::storage(&error) }
             })?;
         let permit = Arc::clone(&self.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;

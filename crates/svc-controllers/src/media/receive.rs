@@ -74,10 +74,10 @@ pub(super) async fn fetched(site: &RestSite, settings: &Settings, url: &str) -> 
     let get = Get::new(url).allow(own_origins(settings)).within(FETCH_TIME).max_bytes(FETCH_BYTES);
     if !svc_text::check_filetype(&name, &known).is_some_and(|(_, mime)| mime.starts_with("image/")) {
         // URLs that are not permitted are rejected first, regardless of the file name.
-        site.http_client.check(get).await.map_err(|_| errors::invalid_url())?;
+        site.services.http_client.check(get).await.map_err(|_| errors::invalid_url())?;
         return Err(errors::no_image_url());
     }
-    let response = site.http_client.send(get).await.map_err(|error| {
+    let response = site.services.http_client.send(get).await.map_err(|error| {
         tracing::debug!(%error, "image fetch failed");
         if error.is_invalid_url() { errors::invalid_url() } else { errors::no_response() }
     })?;

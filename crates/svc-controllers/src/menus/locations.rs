@@ -56,7 +56,11 @@ impl RegistryEntries for MenuLocations {
     }
 
     async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<Location>> {
-        let all = site.menu_locations.iter().map(|(name, description)| location(req.cx(), site, name, description));
+        let all = site
+            .registries
+            .menu_locations
+            .iter()
+            .map(|(name, description)| location(req.cx(), site, name, description));
         Ok(all.collect::<Result<Vec<_>>>()?.into())
     }
 
@@ -66,6 +70,7 @@ impl RegistryEntries for MenuLocations {
         if location.menu != 0 {
             let settings = site.settings(req.cx())?;
             let route = site
+                .registries
                 .taxonomies
                 .get(MENU)
                 .map(|menus| permalinks::rest_route_of_term(site, &settings, menus, TermId(location.menu)));
@@ -77,7 +82,7 @@ impl RegistryEntries for MenuLocations {
 
     async fn find(site: &Arc<RestSite>, req: &Request) -> Result<Location> {
         let name: String = req.require("location")?;
-        let description = site.menu_locations.get(&name).ok_or_else(errors::location_not_found)?;
+        let description = site.registries.menu_locations.get(&name).ok_or_else(errors::location_not_found)?;
         location(req.cx(), site, &name, description)
     }
 

@@ -51,7 +51,7 @@ fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
 
 /// Rejects menu locations that are not registered.
 fn known_locations(site: &Arc<RestSite>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
-    let known: Vec<String> = site.menu_locations.keys().cloned().collect();
+    let known: Vec<String> = site.registries.menu_locations.keys().cloned().collect();
     let names = array(string()).compile();
     move |value, name| {
         names.validate(value, name)?;

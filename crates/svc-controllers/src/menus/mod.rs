@@ -20,6 +20,6 @@ fn check_read(site: &RestSite, req: &Request) -> Result<()> {
     let settings = site.settings(req.cx())?;
     let access = Access::new(site, &settings);
     let caller = caller(req);
-    let writes = || site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts));
+    let writes = || site.registries.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts));
     if access.can(&caller, "edit_theme_options") || writes() { Ok(()) } else { Err(errors::cannot_view(req)) }
 }

@@ -86,7 +86,8 @@ impl OEmbed {
         if let Some(data) = self.cache.get(req.cx(), &key) {
             return Ok(data.into());
         }
-        let data = foreign::data(&self.site.http_client, &url, max_size, discover).await.ok_or_else(invalid_url)?;
+        let data =
+            foreign::data(&self.site.services.http_client, &url, max_size, discover).await.ok_or_else(invalid_url)?;
         self.cache.insert(key, data.clone(), CACHE_TTL);
         Ok(data.into())
     }

@@ -112,13 +112,14 @@ impl PatternDirectory {
     }
 
     async fn request(&self, query: &str) -> QueryResult {
-        let Some(url) = self.site.directory.as_deref() else { return Err(not_executed()) };
+        let Some(url) = self.site.services.plugin_directory.as_deref() else { return Err(not_executed()) };
         // The configured directory may have a private address.
         let get = Get::new(format!("{url}/patterns/1.0/?{query}")).allow(Allowed::origin_of(url));
-        let response = self.site.http_client.send(get.within(TIMEOUT).max_bytes(MAX_BYTES)).await.map_err(|error| {
-            tracing::warn!(%error, "failed to reach the pattern directory");
-            if error.is_invalid_url() { not_executed() } else { unreachable() }
-        })?;
+        let response =
+            self.site.services.http_client.send(get.within(TIMEOUT).max_bytes(MAX_BYTES)).await.map_err(|error| {
+                tracing::warn!(%error, "failed to reach the pattern directory");
+                if error.is_invalid_url() { not_executed() } else { unreachable() }
+            })?;
         match serde_json::from_slice(&response.body) {
             Ok(Value::Array(patterns)) if response.status == 200 => Ok(Arc::new(patterns)),
             _ => Err(failed(&response.body)),

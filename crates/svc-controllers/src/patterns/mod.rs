@@ -153,7 +153,7 @@ impl RegistryEntries for PatternCategories {
     }
 
     async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<PatternCategory>> {
-        Ok(site.patterns.categories().cloned().collect::<Vec<_>>().into())
+        Ok(site.registries.patterns.categories().cloned().collect::<Vec<_>>().into())
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {

@@ -38,7 +38,7 @@ pub(crate) fn attached(
     let found = if ids.is_empty() { Vec::new() } else { posts::get_many(db, &ids)? };
     let mut pages = permalinks::of_posts(db, site, settings, &found)?;
     pages.retain(|id, _| {
-        found.iter().any(|p| p.id == *id && site.types.get(&p.post_type).is_some_and(PostType::is_viewable))
+        found.iter().any(|p| p.id == *id && site.registries.types.get(&p.post_type).is_some_and(PostType::is_viewable))
     });
     let parent = |post: &Post| Parent {
         id: post.id,
@@ -72,7 +72,7 @@ pub(crate) async fn measure(
         {
             // Files may be replaced at any time.
             cx.expires_in(std::time::Duration::from_secs(1));
-            attached.measured = site.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
+            attached.measured = site.services.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
         }
     }
     Ok(())

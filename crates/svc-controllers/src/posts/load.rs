@@ -67,7 +67,7 @@ impl PostLoader<'_> {
         let raw_ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let wants_links = self.view.wants_links();
         let taxonomies: Vec<_> =
-            self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
+            self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
 
         let is_attachment = self.post_type.name == "attachment";
         let edit = self.view.context == "edit";

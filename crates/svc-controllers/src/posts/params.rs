@@ -114,7 +114,7 @@ pub(crate) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> 
         .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
     p.add("status", array(string().one_of(statuses(site)).first(&["enum"])).default("publish").describe("Only return posts with these statuses.").first(&["default"]))
         .set(|l, v| l.status = v);
-    let taxonomies: Vec<&Taxonomy> = site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest).collect();
+    let taxonomies: Vec<&Taxonomy> = site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest).collect();
     if !taxonomies.is_empty() {
         p.add("tax_relation", string().describe("Logical operator for conditions on several taxonomies.").one_of(["AND", "OR"])).set(|l, r: String| l.tax_or = r == "OR");
     }
@@ -184,7 +184,7 @@ pub(crate) fn orders(post_type: &PostType) -> Vec<&'static str> {
 }
 
 pub(crate) fn statuses(site: &RestSite) -> Vec<String> {
-    site.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
+    site.registries.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
 }
 
 fn column(name: &str) -> Option<SearchColumn> {
@@ -312,7 +312,7 @@ impl PostList {
             return default_statuses(site, settings, post_type, caller);
         }
         let statuses = if self.status.iter().any(|s| s == "any") {
-            let found = site.statuses.iter().filter(|s| s.name != "trash" && s.name != "auto-draft");
+            let found = site.registries.statuses.iter().filter(|s| s.name != "trash" && s.name != "auto-draft");
             found.map(|s| s.name.clone()).collect()
         } else {
             self.status.clone()

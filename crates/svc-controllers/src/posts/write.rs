@@ -44,7 +44,7 @@ impl Posts {
     /// Checks that the caller may assign the terms of the request. Terms that do not exist in the taxonomy are ignored.
     fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
         let mut requested: Vec<(TermId, &str)> = Vec::new();
-        for taxonomy in self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
+        for taxonomy in self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
             match req.param(&taxonomy.rest_base) {
                 Some(serde_json::Value::Array(ids)) => {
                     requested.extend(ids.iter().filter_map(|id| Some((TermId(id.as_i64()?), &*taxonomy.name))))

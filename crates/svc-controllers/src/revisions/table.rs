@@ -67,7 +67,7 @@ fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostField
     };
     if !texts.has("meta") {
         // Revisions have `meta` even if their posts do not.
-        crate::meta_fields::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
+        crate::meta_fields::add_member(&mut texts, &site.registries.meta, "post", &post_type.name, |p| &p.stored_meta);
     }
     if post_type.route_family == RouteFamily::Blocks {
         // Patterns have stored text only. Their revisions also have HTML, which the schema does not list.

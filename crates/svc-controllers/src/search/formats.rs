@@ -48,7 +48,7 @@ fn label(format: &str) -> String {
 impl FormatSearch {
     /// The formats that have a term, with the URLs of their archives.
     fn formats(&self, cx: &Context) -> Result<Vec<(&'static str, String)>> {
-        let Some(taxonomy) = self.0.taxonomies.get(TAXONOMY) else { return Ok(Vec::new()) };
+        let Some(taxonomy) = self.0.registries.taxonomies.get(TAXONOMY) else { return Ok(Vec::new()) };
         self.0.read(cx, |db| {
             let settings = self.0.settings_in(db)?;
             let query = TermQuery::default()

@@ -79,7 +79,7 @@ pub(super) async fn run(
 
 /// Sends a request to the site's own public URL.
 async fn request_own(site: &RestSite, settings: &Settings, url: &str) -> Result<Response, FetchError> {
-    site.http_client.send(Get::new(url).allow(own_origins(settings)).within(TIME).first(BYTES)).await
+    site.services.http_client.send(Get::new(url).allow(own_origins(settings)).within(TIME).first(BYTES)).await
 }
 
 /// The server does not update its own binary. It can only install packages of the plugin directory.
@@ -133,13 +133,13 @@ async fn https(site: &RestSite, settings: &Settings) -> Finding {
 }
 
 async fn directory(site: &RestSite) -> Finding {
-    let Some(directory_url) = site.directory.as_deref() else {
+    let Some(directory_url) = site.services.plugin_directory.as_deref() else {
         let about = "Without a plugin directory in its configuration, this server cannot install plugins or blocks.";
         return Finding::new(Verdict::Recommended, "No plugin directory is configured", about);
     };
     let url = format!("{directory_url}/plugins/info/1.2/?action=query_plugins&request%5Bper_page%5D=1");
     let get = Get::new(url).allow(Allowed::origin_of(directory_url)).within(TIME).first(BYTES);
-    match site.http_client.send(get).await {
+    match site.services.http_client.send(get).await {
         Ok(response) if response.status == 200 => Finding::new(
             Verdict::Good,
             "The plugin directory is reachable",

@@ -202,7 +202,13 @@ impl Templates {
         let slug: String = req.require("slug")?;
         let is_custom = req.arg::<bool>("is_custom")?.unwrap_or(false);
         let prefix = req.arg::<String>("template_prefix")?.unwrap_or_default();
-        let slugs = hierarchy::of_slug(&slug, is_custom, &prefix, &self.site.types, &self.site.taxonomies);
+        let slugs = hierarchy::of_slug(
+            &slug,
+            is_custom,
+            &prefix,
+            &self.site.registries.types,
+            &self.site.registries.taxonomies,
+        );
         let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
         let settings = self.site.settings(req.cx())?;
         let lookup = TemplateLookup::new(req.cx(), &self.site, &settings);

@@ -65,6 +65,6 @@ pub(crate) fn fields(site: &RestSite, taxonomy: &Taxonomy) -> TermFields {
         f.add("parent", integer().describe("Number of the term ancestors this one.").context(VIEW_EDIT))
             .get(|t| t.term.parent).set_nullable(|d, v: Option<i64>| d.parent = Some(v.unwrap_or_default()));
     }
-    crate::meta_fields::add_member(&mut f, &site.meta, "term", &taxonomy.name, |t| &t.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "term", &taxonomy.name, |t| &t.meta).set(|d, v| d.meta = Some(v));
     f.all_exact()
 }

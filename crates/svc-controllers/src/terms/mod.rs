@@ -195,7 +195,7 @@ impl Terms {
         self.site.read(req.cx(), |db| {
             let post = if id.0 > 0 { posts::get(db, id)? } else { None }.ok_or_else(errors::invalid_post)?;
             let settings = self.site.settings_in(db)?;
-            let post_type = self.site.types.get(&post.post_type).filter(|t| t.show_in_rest);
+            let post_type = self.site.registries.types.get(&post.post_type).filter(|t| t.show_in_rest);
             let is_served = post_type.is_some() && self.taxonomy.object_types.contains(&post.post_type);
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let caller = caller(req);

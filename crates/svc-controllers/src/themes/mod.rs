@@ -59,7 +59,7 @@ fn read(cx: &Context, site: &Arc<RestSite>, stylesheet: &str, settings: &Arc<Set
         Some(theme) if is_active => theme.clone(),
         _ => Theme::read(&site.themes_dir(), stylesheet, &settings.themes_url())?,
     };
-    let supports = if is_active { supports::of(&theme, &site.theme_supports) } else { Map::new() };
+    let supports = if is_active { supports::of(&theme, &site.registries.theme_supports) } else { Map::new() };
     Some(ThemeItem { theme, is_active, supports, url: settings.themes_url(), styles: None })
 }
 

@@ -104,7 +104,7 @@ pub(super) fn fields(site: &RestSite, avatar_sizes: Option<&[u32]>) -> UserField
         let urls = f.add("avatar_urls", avatar_fields::schema("Avatar URLs of the user, by width in pixels.", EMBED_VIEW_EDIT));
         avatar_fields::add_sizes(urls, sizes, EMBED_VIEW_EDIT, avatar_source);
     }
-    crate::meta_fields::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
     f.schema_order(&[
         "id", "username", "name", "first_name", "last_name", "email", "url", "description", "link", "locale", "nickname", "slug",
         "registered_date",

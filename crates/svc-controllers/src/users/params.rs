@@ -156,8 +156,12 @@ impl UserList {
         let lists = rights::lists_users(caller);
         let (limit, offset) = (Some(self.per_page), self.skipped());
         let types = |public: bool| -> Vec<String> {
-            let types =
-                site.types.iter().filter(|t| t.show_in_rest || (public && lists)).filter(|t| t.public || !public);
+            let types = site
+                .registries
+                .types
+                .iter()
+                .filter(|t| t.show_in_rest || (public && lists))
+                .filter(|t| t.public || !public);
             types.map(|t| t.name.clone()).collect()
         };
         let published = match self.published {
@@ -238,15 +242,16 @@ mod tests {
     use svc_store::{DatabaseUrl, Store, StoreConfig};
 
     use super::*;
-    use crate::SiteSetup;
+    use crate::RestSetup;
 
     fn site() -> std::sync::Arc<crate::RestSite> {
-        SiteSetup::new(
+        RestSetup::new(
             Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(),
             Brand::default(),
             Path::new("none"),
         )
-        .finish()
+        .build()
+        .unwrap()
     }
 
     fn caller(role: &str) -> Caller {

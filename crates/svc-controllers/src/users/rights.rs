@@ -9,7 +9,7 @@ use crate::RestSite;
 
 /// Post types whose authors are public: the types in the REST API.
 pub(super) fn rest_types(site: &RestSite) -> impl Iterator<Item = &str> {
-    site.types.iter().filter(|t| t.show_in_rest).map(|t| t.name.as_str())
+    site.registries.types.iter().filter(|t| t.show_in_rest).map(|t| t.name.as_str())
 }
 
 /// Whether the caller may list all users.
@@ -20,7 +20,7 @@ pub(super) fn lists_users(caller: &Caller) -> bool {
 /// Whether the caller may list everyone who can write posts. Requires permission to write posts.
 pub(super) fn lists_authors(site: &RestSite, caller: &Caller) -> bool {
     let writes = |t: &PostType| t.show_in_rest && t.supports("author") && caller.has(&t.caps.edit_posts);
-    lists_users(caller) || site.types.iter().any(writes)
+    lists_users(caller) || site.registries.types.iter().any(writes)
 }
 
 /// Whether the caller may see a user as an author: a user with posts that the caller may read.
@@ -30,6 +30,7 @@ pub(super) fn lists_authors(site: &RestSite, caller: &Caller) -> bool {
 pub(super) fn sees_author(db: &mut Db, site: &RestSite, caller: &Caller, user: UserId) -> SiteResult<bool> {
     let published: Vec<&str> = rest_types(site).collect();
     let private: Vec<&str> = site
+        .registries
         .types
         .iter()
         .filter(|t| t.show_in_rest && caller.has(&t.caps.read_private_posts))

@@ -129,7 +129,7 @@ impl Users {
                         let is_deleted =
                             |t: &svc_model::PostType| t.delete_with_user.unwrap_or_else(|| t.supports("author"));
                         let types: Vec<&str> =
-                            site.types.iter().filter(|t| is_deleted(t)).map(|t| t.name.as_str()).collect();
+                            site.registries.types.iter().filter(|t| is_deleted(t)).map(|t| t.name.as_str()).collect();
                         for post in users::posts_of(tx, id, &types)? {
                             files.extend(svc_site::posts::delete::trash_or_delete(tx, &site, post, by)?);
                         }
@@ -140,7 +140,7 @@ impl Users {
                 Ok(files)
             })
             .await?;
-        self.site.uploads.delete(files).await;
+        self.site.services.uploads.delete(files).await;
         Ok(())
     }
 }

@@ -32,5 +32,5 @@ fn check_manage(site: &RestSite, req: &Request) -> Result<()> {
 
 /// Whether everyone may read the widgets in a sidebar.
 fn is_public(site: &RestSite, sidebar: &str) -> bool {
-    site.sidebars.get(sidebar).is_some_and(|sidebar| sidebar.show_in_rest)
+    site.registries.sidebars.get(sidebar).is_some_and(|sidebar| sidebar.show_in_rest)
 }

@@ -69,7 +69,7 @@ impl WidgetRoutes {
             instance: instance::to_json(&self.site, stored),
         };
         let Some(widget_type) = self.site.widgets.get(id_base) else { return Ok(item) };
-        if let (Some(sidebar), Some(stored)) = (self.site.sidebars.get(sidebar), stored)
+        if let (Some(sidebar), Some(stored)) = (self.site.registries.sidebars.get(sidebar), stored)
             && plan.wants("rendered")
         {
             let widget = (id, widget_type.as_ref(), stored);

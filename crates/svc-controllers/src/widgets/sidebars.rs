@@ -68,10 +68,10 @@ fn renders_sidebars(cx: &Context, site: &Arc<RestSite>, settings: &Settings) -> 
 }
 
 fn item(cx: &Context, site: &Arc<RestSite>, widgets: &Widgets, settings: &Settings, id: &str) -> SidebarItem {
-    let is_known = id == INACTIVE || site.sidebars.contains_key(id);
+    let is_known = id == INACTIVE || site.registries.sidebars.contains_key(id);
     SidebarItem {
         id: is_known.then(|| id.to_owned()),
-        sidebar: site.sidebars.get(id).cloned(),
+        sidebar: site.registries.sidebars.get(id).cloned(),
         is_rendered: renders_sidebars(cx, site, settings),
         widgets: widgets.sidebars.get(id).filter(|_| is_known).cloned().unwrap_or_default(),
     }
@@ -203,7 +203,7 @@ impl RegistryFamily<SidebarFamily> {
             let (site, sidebar) = (Arc::clone(&self.site), id.clone());
             let fill = move |tx: &mut Tx| {
                 let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
-                if sidebar == INACTIVE || site.sidebars.contains_key(&sidebar) {
+                if sidebar == INACTIVE || site.registries.sidebars.contains_key(&sidebar) {
                     widgets.set_widgets(&sidebar, &widget_ids);
                 } else {
                     widgets.make_inactive(&widget_ids);

@@ -90,7 +90,7 @@ async fn each_change_creates_a_revision() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_oldest_revisions_are_deleted_but_not_autosaves() {
-    let h = Harness::with(|site| site.max_revisions = Some(3));
+    let h = Harness::with(|setup| setup.site.policies.max_revisions = Some(3));
     let (_, post) = create(&h, ADMIN, json!({"title": "T", "content": "0", "status": "publish"})).await;
     autosave(&h, ADMIN, &post, json!({"content": "typed"})).await;
     for n in 1..=4 {
@@ -98,7 +98,7 @@ async fn the_oldest_revisions_are_deleted_but_not_autosaves() {
     }
     assert_eq!(contents(&h, &post).await, ["4", "3", "2", "[typed]"]);
 
-    let h = Harness::with(|site| site.max_revisions = Some(0));
+    let h = Harness::with(|setup| setup.site.policies.max_revisions = Some(0));
     let changed = h.json(ADMIN, Method::PATCH, POST, json!({"content": "new"})).await;
     assert_eq!(changed.status, 200);
     let list = h.get(ADMIN, &format!("{POST}/revisions"), "").await;

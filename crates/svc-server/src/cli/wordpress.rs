@@ -19,7 +19,7 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
     facts.push(["active PHP plugins".to_owned(), list]);
     let unknown: Vec<String> = types
         .iter()
-        .filter(|(name, _)| rest.types.get(name).is_none())
+        .filter(|(name, _)| rest.registries.types.get(name).is_none())
         .map(|(name, count)| format!("{name} ({count})"))
         .collect();
     if !unknown.is_empty() {

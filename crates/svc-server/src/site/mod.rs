@@ -22,7 +22,7 @@ use futures_util::future::BoxFuture;
 use other_brand::OtherBrands;
 use rest::Rest;
 use svc_auth::Scheme;
-use svc_controllers::{RestSite, SiteSetup};
+use svc_controllers::{RestSetup, RestSite};
 use svc_http::{Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{App, Client, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
@@ -48,7 +48,7 @@ use crate::{
 /// Folder in the data folder with a file for each upload in progress.
 const UPLOADS_JOURNAL: &str = "uploads-in-progress";
 
-type Prepare = Arc<dyn Fn(&mut SiteSetup) + Send + Sync>;
+type Prepare = Arc<dyn Fn(&mut RestSetup) + Send + Sync>;
 type Register = Arc<dyn Fn(&mut Registry, &Arc<RestSite>) + Send + Sync>;
 
 /// Registers a program's own types, routes and extensions on a site.
@@ -84,7 +84,7 @@ impl SiteBuilder {
 
     /// Changes the site before it is opened: post types, taxonomies, statuses, meta, permalinks.
     #[must_use]
-    pub fn prepare(mut self, f: impl Fn(&mut SiteSetup) + Send + Sync + 'static) -> Self {
+    pub fn prepare(mut self, f: impl Fn(&mut RestSetup) + Send + Sync + 'static) -> Self {
         self.prepare.push(Arc::new(f));
         self
     }
@@ -101,7 +101,7 @@ impl SiteBuilder {
     #[must_use]
     pub fn extension(self, extension: impl Extension) -> Self {
         let extension: Arc<dyn Extension> = Arc::new(extension);
-        self.prepare(move |site| site.extensions.push(Arc::clone(&extension)))
+        self.prepare(move |setup| setup.site.extensions.push(Arc::clone(&extension)))
     }
 
     /// Replaces the rendering of stored texts on pages.
@@ -168,11 +168,10 @@ impl SiteBuilder {
             (None, true) if config.wp_config.is_none() => first_run::url_to_follow(&store, url)?,
             (set, _) => set.clone(),
         };
-        let mut site =
-            SiteSetup::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
-        if let Some(url) = &site_url {
-            site = site.at(url.as_str());
-        }
+        let mut setup = RestSetup::new(store, config.brand.clone(), &config.content_dir);
+        let site = &mut setup.site;
+        (site.keys, site.clock) = (Some(keys.clone()), clock);
+        site.url = site_url.as_ref().map(|url| url.as_str().to_owned());
         // Read directly, since the site's settings depend on the types that are registered below.
         let stored = site.store.read_blocking(|db| svc_store::options::get(db, "home"));
         let stored = stored.map_err(Error::store("cannot read the site's options"))?;
@@ -181,10 +180,10 @@ impl SiteBuilder {
         }
         #[cfg(feature = "s3")]
         if let Some(bucket) = &config.uploads {
-            site.uploads = bucket_storage(bucket)?;
+            site.services.uploads = bucket_storage(bucket)?;
         }
         // The journal of uploads belongs to this server, even if the files are in a bucket.
-        site.uploads = site.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
+        site.services.uploads = site.services.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
         if let Some(name) = &config.theme {
             active_theme::activate(&config.content_dir, &site.store, name)?;
         }
@@ -194,15 +193,15 @@ impl SiteBuilder {
             Ok(()) => site.fallback_theme = Some((spare, shipped_theme::NAME.to_owned())),
             Err(error) => tracing::warn!(%error, "cannot write the fallback theme"),
         }
-        site.max_revisions = config.revisions;
-        site.require_preconditions = config.require_preconditions;
-        config.registered.on(&mut site);
-        site.http_client = HttpClient::new(config.outgoing.guard());
-        site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
+        site.policies.max_revisions = config.revisions;
+        site.policies.require_preconditions = config.require_preconditions;
+        site.services.http_client = HttpClient::new(config.outgoing.guard());
+        site.services.plugin_directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
+        config.registered.on(&mut setup);
         for prepare in &self.prepare {
-            prepare(&mut site);
+            prepare(&mut setup);
         }
-        let site = site.finish();
+        let site = setup.build().map_err(Error::store("cannot read the database"))?;
         site.render_cache.set_capacity(config.caches.texts);
         site.item_cache.set_capacity(config.caches.items);
         let (home, installed_at) = site_urls(&site)?;
@@ -492,7 +491,7 @@ impl OpenSite {
             Arc::clone(&self.login_pages.identities),
             self.explorer.clone(),
         );
-        let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
+        let files = uploads::router(self.home.path(), self.site.services.uploads.clone(), &self.site.content_dir);
         let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
         let in_lanes = Router::new()
             .merge(accounts)

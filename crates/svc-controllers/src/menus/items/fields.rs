@@ -87,7 +87,7 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
     f.add("xfn", array(string()).describe("XFN relationships of the link.").context(VIEW_EDIT_EMBED))
         .sanitize_with(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
     f.add("invalid", boolean().describe("Whether the linked object no longer exists.").context(VIEW_EDIT_EMBED).readonly().first(&["description", "context"])).get(|i| i.target.invalid);
-    crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
     f.add("menus", integer().describe("ID of the menu that contains the menu item.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
     f.schema_order(&[
         "title", "id", "type_label", "type", "status", "parent", "attr_title", "classes", "description", "menu_order", "object", "object_id",

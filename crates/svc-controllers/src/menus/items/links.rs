@@ -32,7 +32,8 @@ impl LinkContext<'_> {
         }
         let (site, urls) = (self.site, &self.settings.urls);
         let edit = self.view.context == "edit";
-        let taxonomies: Vec<_> = site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
+        let taxonomies: Vec<_> =
+            site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
         let rights = PostRights::of(self.caller, self.access, &item.post, self.post_type, &taxonomies, edit);
         let own = urls.rest(&permalinks::rest_route_of(site, self.settings, self.post_type, item.post.id));
         let mut links = Links::new();

@@ -142,7 +142,7 @@ fn merge(
             target_ref.object = TargetKind::Custom.name().to_owned();
         }
         TargetKind::Archive => {
-            if site.types.get(&target_ref.object).is_none() {
+            if site.registries.types.get(&target_ref.object).is_none() {
                 return Err(errors::invalid_type().into());
             }
             target_ref.url.clear();
@@ -173,6 +173,6 @@ fn object_of(db: &mut Db, site: &RestSite, target_ref: &TargetRef) -> SiteResult
         return Ok(post.ok_or_else(errors::invalid_post)?.post_type);
     }
     let term = if id == 0 { None } else { terms::get(db, TermId(id), None)? };
-    let term = term.filter(|term| site.taxonomies.get(&term.taxonomy).is_some());
+    let term = term.filter(|term| site.registries.taxonomies.get(&term.taxonomy).is_some());
     Ok(term.ok_or_else(errors::invalid_term)?.taxonomy)
 }
