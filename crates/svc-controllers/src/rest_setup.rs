@@ -61,7 +61,8 @@ impl RestSetup {
         self.registered_settings.sort_by_key(is_core);
         let site = self.site.build(self.registries)?;
         Ok(Arc::new(RestSite {
-            renderer: Arc::new(SiteRenderer::new(site, self.icons, self.widgets)),
+            renderer: Arc::new(SiteRenderer::new(Arc::clone(&site), self.icons, self.widgets)),
+            site,
             abilities: self.abilities,
             font_collections: self.font_collections,
             registered_settings: self.registered_settings,

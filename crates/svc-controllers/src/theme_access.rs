@@ -3,9 +3,9 @@
 use serde_json::Value;
 use svc_routing::{Request, Result};
 use svc_schema::Error;
-use svc_site::Access;
+use svc_site::{Access, Site};
 
-use crate::{RestSite, caller};
+use crate::caller;
 
 /// No such theme.
 pub(crate) fn not_found() -> Error {
@@ -16,7 +16,7 @@ pub(crate) fn not_found() -> Error {
 ///
 /// # Errors
 /// Database errors.
-pub(crate) fn is_writer(site: &RestSite, req: &Request) -> Result<bool> {
+pub(crate) fn is_writer(site: &Site, req: &Request) -> Result<bool> {
     let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
     let may_edit = |cap: &str| access.can(&caller, cap);

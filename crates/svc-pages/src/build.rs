@@ -13,7 +13,7 @@ use svc_render::{
     page_template::{self, ListContext, TemplateContext},
 };
 use svc_site::{
-    Settings, SiteResult, Visitor,
+    Settings, Site, SiteResult, Visitor,
     templates::hierarchy::{self, PageSubject},
     urls::{rest_base, taxonomy_rest_base},
 };
@@ -47,7 +47,8 @@ pub(crate) const PROTECTED: &str = "<p>This content is password protected.</p>";
 
 /// Builds the pages of one request, in one snapshot.
 pub(crate) struct PageBuilder<'a> {
-    pub(crate) site: &'a SiteRenderer,
+    pub(crate) site: &'a Site,
+    pub(crate) renderer: &'a SiteRenderer,
     pub(crate) settings: &'a Settings,
     pub(crate) texts: &'a dyn Texts,
     pub(crate) db: &'a mut Db,
@@ -222,7 +223,7 @@ impl PageBuilder<'_> {
         let (url, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
         let context = TemplateContext { url, missing, visitor, ..context };
         let slugs = hierarchy::of_page(subject, self.settings);
-        let rendered = page_template::render_template(self.site, self.settings, self.db, &slugs, context)?;
+        let rendered = page_template::render_template(self.renderer, self.settings, self.db, &slugs, context)?;
         let sheet = (self.sheet, self.db.cx().transport());
         Ok(rendered.map(|rendered| themed_page(sheet, status, frame, links, class, rendered)))
     }

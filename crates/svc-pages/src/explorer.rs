@@ -15,7 +15,7 @@ use axum::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use svc_http::context_of;
 use svc_login::Identities;
-use svc_render::SiteRenderer;
+use svc_site::Site;
 use svc_versions::Context;
 
 use crate::{
@@ -48,13 +48,13 @@ pub struct ExplorerPaths {
 }
 
 struct Explorer {
-    site: Arc<SiteRenderer>,
+    site: Arc<Site>,
     identities: Arc<Identities>,
     paths: ExplorerPaths,
 }
 
 /// The routes of the explorer.
-pub fn router(site: Arc<SiteRenderer>, identities: Arc<Identities>, paths: ExplorerPaths) -> Router {
+pub fn router(site: Arc<Site>, identities: Arc<Identities>, paths: ExplorerPaths) -> Router {
     let base = paths.explorer.clone();
     Router::new()
         .route(base.trim_end_matches('/'), get(to_slash))

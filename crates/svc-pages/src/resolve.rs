@@ -4,8 +4,7 @@ use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
-use svc_render::SiteRenderer;
-use svc_site::{Settings, SiteResult, url_resolver::UrlResolver};
+use svc_site::{Settings, Site, SiteResult, url_resolver::UrlResolver};
 use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery, TaxClause},
@@ -61,7 +60,7 @@ pub(crate) struct List {
 
 /// Resolves URLs in one snapshot.
 pub(crate) struct PageResolver<'a> {
-    pub(crate) site: &'a SiteRenderer,
+    pub(crate) site: &'a Site,
     pub(crate) settings: &'a Settings,
     pub(crate) db: &'a mut Db,
     /// The viewer of the page.

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{PageLink, PostLink, SiteUrls};
-use svc_render::SiteRenderer;
-use svc_site::{Settings, SiteResult};
+use svc_site::{Settings, Site, SiteResult};
 use svc_store::{Db, posts, stamp, terms, users};
 
 use crate::resolve::{List, ListSubject};
@@ -24,7 +23,7 @@ pub(crate) struct PostUrls {
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn post_urls(db: &mut Db, site: &SiteRenderer, settings: &Settings, rows: &[Post]) -> SiteResult<PostUrls> {
+pub(crate) fn post_urls(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<PostUrls> {
     let urls = &settings.urls;
     let mut ids: Vec<UserId> = rows.iter().map(|p| p.author).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
@@ -112,12 +111,7 @@ fn term_paths(db: &mut Db, all: &[Term]) -> SiteResult<HashMap<TermId, Vec<Strin
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn term_urls(
-    db: &mut Db,
-    site: &SiteRenderer,
-    settings: &Settings,
-    all: &[Term],
-) -> SiteResult<Vec<String>> {
+pub(crate) fn term_urls(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) -> SiteResult<Vec<String>> {
     let hierarchical = |t: &&Term| site.registries.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
     let nested: Vec<Term> = all.iter().filter(|t| !t.parent.is_none()).filter(hierarchical).cloned().collect();
     let paths = if nested.is_empty() { HashMap::new() } else { term_paths(db, &nested)? };
@@ -139,7 +133,7 @@ pub(crate) fn term_urls(
 /// Errors of the store.
 pub(crate) fn list_url(
     db: &mut Db,
-    site: &SiteRenderer,
+    site: &Site,
     settings: &Settings,
     subject: &ListSubject,
 ) -> SiteResult<Option<String>> {

@@ -12,7 +12,7 @@ use std::{process::ExitCode, sync::Arc};
 use serde_json::{Map, Value, json};
 use svc_server::{
     Extension, Plugin, Site, SiteBuilder,
-    controllers::{RestSetup, RestSite},
+    controllers::RestSetup,
     model::PostType,
     routing::{DependsOn, ExtraField, Method, Registry, Request, Response, Result, Route, get, public},
     schema::{
@@ -44,7 +44,7 @@ fn steps(recipe: &Map<String, Value>) -> usize {
 }
 
 /// A route: one of the latest recipes, which differs from second to second.
-fn route(registry: &mut Registry, site: &Arc<RestSite>) {
+fn route(registry: &mut Registry, site: &Arc<Site>) {
     let (collection, site) = (format!("/{}/recipes", site.brand.namespace()), Arc::clone(site));
     let schema =
         object([("id", integer().describe("The recipe's ID.")), ("title", string().describe("The recipe's title."))]);
@@ -93,9 +93,9 @@ impl Extension for CookbookHeader {
 fn main() -> ExitCode {
     SiteBuilder::new()
         .prepare(recipes)
-        .register(|registry, site| {
+        .register(|registry, rest| {
             field(registry);
-            route(registry, site);
+            route(registry, &rest.site);
         })
         .extension(CookbookHeader)
         .command_line()

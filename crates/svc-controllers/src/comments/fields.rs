@@ -10,7 +10,7 @@ use svc_schema::{
     build::{integer, object, string},
 };
 use svc_site::{
-    Settings, avatars,
+    Settings, Site, avatars,
     comments::{
         draft::{CommentDraft, response_type},
         html,
@@ -19,7 +19,6 @@ use svc_site::{
 use svc_store::Meta;
 
 use crate::{
-    RestSite,
     args::one_line,
     avatar_fields,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
@@ -91,7 +90,7 @@ impl CommentItem {
 
 /// The fields on this site, with URLs of avatars of these sizes.
 #[rustfmt::skip]
-pub(super) fn fields(site: &RestSite, avatar_sizes: Option<&[u32]>) -> CommentFields {
+pub(super) fn fields(site: &Site, avatar_sizes: Option<&[u32]>) -> CommentFields {
     const NO_PROPERTIES: [(&str, Value); 0] = [];
     let mut f = CommentFields::new(OBJECT);
     f.add("id", integer().describe("The comment's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.comment.id);

@@ -25,7 +25,7 @@ use svc_schema::{
     build::{integer, string},
 };
 use svc_site::{
-    Access, Settings, SiteError, SiteResult, avatars,
+    Access, Settings, Site, SiteError, SiteResult, avatars,
     comments::{notes::has_notes, status},
 };
 use svc_store::{Db, StoreError, comments};
@@ -54,7 +54,8 @@ const MAX_POSTS: usize = 1_000;
 
 /// The family of comments.
 pub struct Comments {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest: Arc<RestSite>,
     /// The option `show_avatars`, which may change at any time, selects one of the two.
     with_avatars: CommentFields,
     without_avatars: CommentFields,
@@ -67,19 +68,20 @@ pub struct Comments {
 
 impl Comments {
     /// The family of this site with these settings.
-    pub fn new(site: &Arc<RestSite>, settings: &Settings, extra: &ExtraFields) -> Self {
+    pub fn new(rest: &Arc<RestSite>, settings: &Settings, extra: &ExtraFields) -> Self {
         let sizes = avatars::sizes(settings);
-        let table = |sizes| fields::fields(site, sizes).with_extra(extra, OBJECT);
+        let table = |sizes| fields::fields(&rest.site, sizes).with_extra(extra, OBJECT);
         let (with_avatars, without_avatars) = (table(Some(&sizes)), table(None));
         let current = if avatars::are_enabled(settings) { &with_avatars } else { &without_avatars };
         Comments {
-            site: Arc::clone(site),
+            site: Arc::clone(&rest.site),
+            rest: Arc::clone(rest),
             schema: Schema::compile(current.item_schema()),
             with_avatars,
             without_avatars,
             params: params::params(),
             extra: extra.clone(),
-            family: site.item_cache.new_family(),
+            family: rest.item_cache.new_family(),
         }
     }
 
@@ -228,7 +230,7 @@ impl Comments {
 
     /// Reads comments as the request selects them. With a password, more of them are visible.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        let cache = if password(req).is_none() { self.site.item_cache(req.cx(), &self.extra, OBJECT) } else { None };
+        let cache = if password(req).is_none() { self.rest.item_cache(req.cx(), &self.extra, OBJECT) } else { None };
         ItemReader::new(req, self.family, cache)
     }
 

@@ -96,7 +96,7 @@ impl Comments {
         // Avatars are read-only, so both tables accept the same draft.
         self.without_avatars.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         Ok(SaveComment {
-            site: Arc::clone(&self.site.site),
+            site: Arc::clone(&self.site),
             settings: self.site.settings(req.cx())?,
             caller: caller(req),
             draft,

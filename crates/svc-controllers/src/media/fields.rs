@@ -8,10 +8,9 @@ use svc_schema::{
     Error,
     build::{array, boolean, integer, object, string, types},
 };
-use svc_site::{Settings, media::sizes};
+use svc_site::{Settings, Site, media::sizes};
 
 use crate::{
-    RestSite,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{
         fields::{NOTHING, PostFields, fields as post_fields, raw, text},
@@ -35,7 +34,7 @@ const QUALITY: std::ops::RangeInclusive<i64> = 1..=100;
 ///
 /// As in WordPress, `_fields` does not select subfields (`caption.raw`) of fields marked `exact_field`.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<RestSite>, settings: &Settings, post_type: &PostType) -> PostFields {
+pub(super) fn fields(site: &Arc<Site>, settings: &Settings, post_type: &PostType) -> PostFields {
     let mut f = post_fields(site, post_type).without(&["password"]);
 
     let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).exact_field();

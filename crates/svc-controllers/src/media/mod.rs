@@ -32,7 +32,7 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_site::{
-    Access, Settings,
+    Access, Settings, Site,
     blocking::{run_blocking, run_to_completion},
     http_client::own_origins,
     media::{
@@ -76,7 +76,7 @@ const COPY_FIELDS: [&str; 5] = ["caption", "description", "title", "post", "alt_
 
 /// The family of attachments.
 pub struct Media {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     posts: Arc<Posts>,
     post_type: Arc<PostType>,
     route: String,
@@ -89,13 +89,13 @@ fn fetched_url() -> SchemaBuilder {
 
 impl Media {
     /// The family on this site with these settings; `post_type` is that of attachments.
-    pub fn new(site: &Arc<RestSite>, settings: &Settings, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let tables = (fields::fields(site, settings, post_type), params::params(site, post_type));
+    pub fn new(rest: &Arc<RestSite>, settings: &Settings, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let tables = (fields::fields(&rest.site, settings, post_type), params::params(&rest.site, post_type));
         Media {
-            posts: Arc::new(Posts::new(site, post_type, extra).with_tables(tables.0, tables.1)),
-            route: site.route_of_type(post_type),
+            posts: Arc::new(Posts::new(rest, post_type, extra).with_tables(tables.0, tables.1)),
+            route: rest.site.route_of_type(post_type),
             post_type: Arc::new(post_type.clone()),
-            site: Arc::clone(site),
+            site: Arc::clone(&rest.site),
         }
     }
 
@@ -318,7 +318,7 @@ impl Media {
         let file_type = self.file_type(&req, &settings, &received).await?;
         self.check_featured(req.cx(), draft.featured_media, &file_type.mime)?;
         let folder = self.folder(req.cx(), draft.unchecked_parent, &settings)?;
-        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site, settings: &settings };
         let processing = Processing {
             sizes: req.arg("generate_sub_sizes")?.unwrap_or(true),
             converts: req.arg("convert_format")?.unwrap_or(true),
@@ -433,7 +433,7 @@ impl Media {
     async fn complete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let Authorized { post, settings } = authorized;
         let attached = self.attached(req.cx(), post.id)?;
-        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site, settings: &settings };
         let generated = upload_store.generate_missing_sizes(&attached, &post.mime_type).await?;
         if !generated.is_empty() {
             let id = post.id;
@@ -495,7 +495,7 @@ impl Media {
         let file_type =
             FileType { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
         let folder = self.folder(req.cx(), None, &settings)?;
-        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site, settings: &settings };
         let metadata = ImageMetaSource::Copied(original_metadata(&attached, &post));
         let stored = upload_store
             .store(&folder, file_type, &Blob::Memory(edited.into()), metadata, Processing::default())

@@ -8,15 +8,15 @@ mod locations;
 mod menu;
 
 use svc_routing::{Request, Result};
-use svc_site::Access;
+use svc_site::{Access, Site};
 
-use crate::{RestSite, caller};
+use crate::caller;
 
 pub(crate) use self::items::edit_args;
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 
 /// Rejects callers who may neither manage menus nor edit posts of any post type in the REST API.
-fn check_read(site: &RestSite, req: &Request) -> Result<()> {
+fn check_read(site: &Site, req: &Request) -> Result<()> {
     let settings = site.settings(req.cx())?;
     let access = Access::new(site, &settings);
     let caller = caller(req);

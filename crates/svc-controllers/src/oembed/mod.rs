@@ -14,10 +14,10 @@ use svc_schema::{
     Arg, Args, Error, Validator,
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
-use svc_site::TtlCache;
+use svc_site::{Site, TtlCache};
 use svc_versions::Context;
 
-use crate::{RestSite, errors, request::can};
+use crate::{errors, request::can};
 
 /// Default width of embeds, in pixels.
 const WIDTH: i64 = 600;
@@ -35,14 +35,14 @@ fn invalid_url() -> Error {
 
 /// The controller for oEmbed.
 pub struct OEmbed {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     /// Embeds of other sites, by URL, maximum size and whether to discover endpoints.
     cache: TtlCache<(String, MaxSize, bool), Value>,
 }
 
 impl OEmbed {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         OEmbed { site: Arc::clone(site), cache: TtlCache::new(CACHE_CAPACITY) }
     }
 

@@ -11,9 +11,9 @@ use svc_schema::{
     Args, Error, Schema,
     build::{array, integer, string, untyped},
 };
-use svc_site::TtlCache;
+use svc_site::{Site, TtlCache};
 
-use crate::{RestSite, args::context_param, contexts::VIEW_EDIT_EMBED, theme_access};
+use crate::{args::context_param, contexts::VIEW_EDIT_EMBED, theme_access};
 
 /// Maximum size of the directory's response in bytes, and timeout.
 const MAX_BYTES: u64 = 8 << 20;
@@ -54,13 +54,13 @@ type QueryResult = Result<Arc<Vec<Value>>>;
 
 /// The pattern directory route.
 pub struct PatternDirectory {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     cache: TtlCache<String, QueryResult>,
 }
 
 impl PatternDirectory {
     /// The pattern directory route of this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         PatternDirectory { site: Arc::clone(site), cache: TtlCache::new(MAX_QUERIES) }
     }
 

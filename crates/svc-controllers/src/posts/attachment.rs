@@ -6,7 +6,7 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::Plan;
 use svc_routing::Result;
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     errors::media as errors,
     media::{
         attached::{AttachmentFiles, Parent},
@@ -18,16 +18,13 @@ use svc_site::{
 use svc_store::{Db, Meta, posts};
 use svc_versions::Context;
 
-use crate::{
-    RestSite,
-    posts::item::{LoadedPost, PostItem},
-};
+use crate::posts::item::{LoadedPost, PostItem};
 
 /// The files of these attachments, and the permalinks of the posts to which they are attached: two queries and those
 /// for permalinks, regardless of the number of attachments.
 pub(crate) fn attached(
     db: &mut Db,
-    site: &RestSite,
+    site: &Site,
     settings: &Settings,
     rows: &[Post],
     meta: &HashMap<i64, Meta>,
@@ -58,7 +55,7 @@ pub(crate) fn attached(
 /// Reads missing file sizes from the storage, if the plan contains them.
 pub(crate) async fn measure(
     cx: &Context,
-    site: &RestSite,
+    site: &Site,
     loaded: &mut [LoadedPost],
     plan: &Plan<'_, PostItem, PostDraft>,
 ) -> Result<()> {

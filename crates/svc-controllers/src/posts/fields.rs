@@ -12,10 +12,8 @@ use svc_schema::{
 use svc_site::posts::{draft::PostDraft, formats::FORMATS};
 
 use super::item::PostItem;
-use crate::{
-    RestSite,
-    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
-};
+use crate::contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED};
+use svc_site::Site;
 
 /// The fields of posts.
 pub(crate) type PostFields = Fields<PostItem, PostDraft>;
@@ -51,7 +49,7 @@ fn features(post_type: &PostType) -> Vec<&str> {
 
 /// The fields of this type on this site.
 #[rustfmt::skip]
-pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
+pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     let has = features(post_type);
     let has = |feature: &str| has.contains(&feature);
     let mut f = PostFields::new(&post_type.name);

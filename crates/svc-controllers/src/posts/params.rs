@@ -10,7 +10,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, integer, object, string, types},
 };
 use svc_site::{
-    Access, Settings, SiteResult,
+    Access, Settings, Site, SiteResult,
     posts::formats::{FORMATS, format_clauses, sticky_include},
 };
 use svc_store::{
@@ -18,7 +18,7 @@ use svc_store::{
     posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
 };
 
-use crate::{RestSite, errors};
+use crate::errors;
 
 /// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
@@ -80,7 +80,7 @@ fn date() -> SchemaBuilder {
 
 /// The parameters of this type's list.
 #[rustfmt::skip]
-pub(crate) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> {
+pub(crate) fn params(site: &Site, post_type: &PostType) -> Params<PostList> {
     let mut p = Params::<PostList>::new(&post_type.name);
     p.add("context", crate::args::context_param());
     p.add("page", integer().describe("Page number.").default(1).minimum(1)).set(|l, n| l.page = n);
@@ -183,7 +183,7 @@ pub(crate) fn orders(post_type: &PostType) -> Vec<&'static str> {
     orders
 }
 
-pub(crate) fn statuses(site: &RestSite) -> Vec<String> {
+pub(crate) fn statuses(site: &Site) -> Vec<String> {
     site.registries.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
 }
 
@@ -227,7 +227,7 @@ impl PostList {
     pub(crate) fn into_query(
         self,
         db: &mut Db,
-        site: &RestSite,
+        site: &Site,
         settings: &Settings,
         post_type: &PostType,
         caller: &Caller,
@@ -303,7 +303,7 @@ impl PostList {
     /// omitted.
     fn statuses(
         &self,
-        site: &RestSite,
+        site: &Site,
         settings: &Settings,
         post_type: &PostType,
         caller: &Caller,
@@ -343,7 +343,7 @@ impl PostList {
 
 /// The statuses of a list without `status`: published posts, and private posts that the caller may read.
 fn default_statuses(
-    site: &RestSite,
+    site: &Site,
     settings: &Settings,
     post_type: &PostType,
     caller: &Caller,

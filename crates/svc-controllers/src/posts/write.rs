@@ -115,13 +115,13 @@ impl Posts {
         existing: Option<PostId>,
         settings: Arc<Settings>,
     ) -> SavePost {
-        SavePost::new(&self.site.site, settings, &self.post_type, caller, draft, existing)
+        SavePost::new(&self.site, settings, &self.post_type, caller, draft, existing)
     }
 
     /// Moves a post to the trash.
     pub(super) async fn trash(&self, req: &Request, id: PostId) -> Result<()> {
         let site = Arc::clone(&self.site);
-        let by = RevisionAuthor::of(&caller(req), &site.site, &*self.site.settings(req.cx())?);
+        let by = RevisionAuthor::of(&caller(req), &self.site, &*self.site.settings(req.cx())?);
         let trash = move |tx: &mut Tx| {
             let post = posts::get(tx, id)?.ok_or_else(errors::post_not_found)?;
             if post.status == "trash" {

@@ -6,17 +6,17 @@ use serde_json::Value;
 use svc_model::{Post, PostId};
 use svc_render::content as render;
 use svc_routing::{BoxFuture, Link, Links, Request, Result};
-use svc_site::{Access, permalinks, urls::rest_base};
+use svc_site::{Access, Site, permalinks, urls::rest_base};
 use svc_store::{
     Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
 use super::{SearchHandler, SearchPage, ids, limits, result, searched_subtypes, text};
-use crate::{RestSite, args::search_text, caller, posts::rights::PostRights};
+use crate::{args::search_text, caller, posts::rights::PostRights};
 
 /// The handler of type `post`.
-pub(super) struct PostSearch(pub(super) Arc<RestSite>);
+pub(super) struct PostSearch(pub(super) Arc<Site>);
 
 impl SearchHandler for PostSearch {
     fn kind(&self) -> &str {

@@ -5,17 +5,17 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::Value;
 use svc_model::{Taxonomy, Term, TermId};
 use svc_routing::{BoxFuture, Link, Links, Request, Result};
-use svc_site::{Access, terms::paths::slug_paths, urls::taxonomy_rest_base};
+use svc_site::{Access, Site, terms::paths::slug_paths, urls::taxonomy_rest_base};
 use svc_store::{
     Order,
     terms::{self, TermQuery},
 };
 
 use super::{SearchHandler, SearchPage, ids, limits, result, searched_subtypes, text};
-use crate::{RestSite, caller, terms::TermRights};
+use crate::{caller, terms::TermRights};
 
 /// The handler of type `term`.
-pub(super) struct TermSearch(pub(super) Arc<RestSite>);
+pub(super) struct TermSearch(pub(super) Arc<Site>);
 
 impl SearchHandler for TermSearch {
     fn kind(&self) -> &str {

@@ -7,10 +7,10 @@ use svc_fetch::{FetchError, Get};
 use svc_render::html_metadata;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
-use svc_site::{Access, TtlCache, http_client::own_origins};
+use svc_site::{Access, Site, TtlCache, http_client::own_origins};
 use svc_versions::Context;
 
-use crate::{RestSite, caller};
+use crate::caller;
 
 /// Maximum number of bytes that are read of a page.
 const PAGE_BYTES: u64 = 150 << 10;
@@ -49,13 +49,13 @@ fn no_content() -> Error {
 
 /// The controller for URL details.
 pub struct UrlDetails {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     cache: TtlCache<String, Value>,
 }
 
 impl UrlDetails {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         UrlDetails { site: Arc::clone(site), cache: TtlCache::new(CACHE_CAPACITY) }
     }
 

@@ -11,7 +11,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, integer, string, untyped},
 };
 use svc_site::{
-    Settings,
+    Settings, Site,
     users::{draft::UserDraft, locales},
 };
 use svc_store::Meta;
@@ -19,7 +19,6 @@ use svc_versions::Context;
 
 use super::errors;
 use crate::{
-    RestSite,
     args::one_line,
     avatar_fields,
     contexts::{EDIT, EMBED_VIEW_EDIT},
@@ -67,7 +66,7 @@ impl UserItem {
 
 /// The fields of users on this site, with URLs of avatars of these sizes.
 #[rustfmt::skip]
-pub(super) fn fields(site: &RestSite, avatar_sizes: Option<&[u32]>) -> UserFields {
+pub(super) fn fields(site: &Site, avatar_sizes: Option<&[u32]>) -> UserFields {
     let mut f = UserFields::new(OBJECT);
     f.add("id", integer().describe("The user's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|u| u.user.id);
     f.add("username", string().describe("Login name of the user.").context(EDIT).required())

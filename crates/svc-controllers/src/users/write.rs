@@ -42,14 +42,8 @@ impl Users {
             Some(password) => Some(hash(password).await?),
             None => None,
         };
-        let job = SaveUser {
-            site: Arc::clone(&self.site.site),
-            settings,
-            caller,
-            draft,
-            hash,
-            existing: existing.map(|u| u.id),
-        };
+        let job =
+            SaveUser { site: Arc::clone(&self.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
         let id = self.site.write(req.cx(), move |tx| job.run(tx)).await?;
         let id_key = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(OBJECT, &ObjectId::from(id_key), req).await?;

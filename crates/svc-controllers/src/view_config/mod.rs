@@ -20,7 +20,8 @@ use svc_site::templates::{
 use svc_versions::Context;
 
 use self::views::Views;
-use crate::{RestSite, request::can, respond};
+use crate::{request::can, respond};
+use svc_site::Site;
 
 /// Version of the configuration format.
 const VERSION: i64 = 1;
@@ -55,13 +56,13 @@ fn fields() -> Fields<Config, ()> {
 
 /// The controller for view configurations.
 pub struct ViewConfig {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     fields: Fields<Config, ()>,
 }
 
 impl ViewConfig {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         ViewConfig { site: Arc::clone(site), fields: fields() }
     }
 

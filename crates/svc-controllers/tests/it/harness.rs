@@ -9,7 +9,7 @@ use svc_controllers::{RestSetup, RestSite, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server};
 use svc_site::caller::{caller_key, capabilities_key};
-use svc_site::{Clock, MetaField, Settings};
+use svc_site::{Clock, MetaField, Settings, Site};
 use svc_store::{MetaKind, Store, meta};
 use svc_testkit::fixture;
 use svc_versions::Context;
@@ -18,7 +18,9 @@ use tempfile::TempDir;
 /// A site and the server on it.
 pub(crate) struct Harness {
     /// The site.
-    pub(crate) site: Arc<RestSite>,
+    pub(crate) site: Arc<Site>,
+    /// The site with its REST API.
+    pub(crate) rest: Arc<RestSite>,
     /// The server with all routes.
     pub(crate) server: Server,
     /// The folder of the database; `None` for databases on a server.
@@ -94,13 +96,13 @@ impl Harness {
         // Application passwords do not require TLS.
         setup.site.environment = "local";
         change(&mut setup);
-        let site = setup.build().unwrap();
+        let rest = setup.build().unwrap();
         let cx = Context::background();
-        let mut registry = Registry::for_site(site_info(&cx, &site).unwrap());
-        mount(&cx, &mut registry, &site).unwrap();
+        let mut registry = Registry::for_site(site_info(&cx, &rest.site).unwrap());
+        mount(&cx, &mut registry, &rest).unwrap();
         let server = registry.build();
         assert!(server.notices().is_empty(), "{:?}", server.notices());
-        Harness { site, server, _folder: None }
+        Harness { site: Arc::clone(&rest.site), rest, server, _folder: None }
     }
 
     /// The caller for a user id of the fixture; `None` for 0.

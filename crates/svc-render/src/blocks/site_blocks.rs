@@ -17,7 +17,7 @@ use svc_blocks::data::{
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
-    Access, Settings, SiteError, SiteResult, avatars,
+    Access, Settings, Site, SiteError, SiteResult, avatars,
     hooked_blocks::IGNORED_HOOKS,
     patterns, permalinks,
     posts::formats::{format_clauses, sticky_include},
@@ -51,7 +51,8 @@ const MAX_TERMS: u64 = 2_000;
 
 /// Data for dynamic blocks, read from one snapshot.
 pub(crate) struct SiteBlocks<'a> {
-    site: &'a SiteRenderer,
+    site: &'a Site,
+    renderer: &'a SiteRenderer,
     settings: &'a Settings,
     viewer: &'a BlockViewer,
     cx: Context,
@@ -81,9 +82,16 @@ pub(crate) struct SiteBlocks<'a> {
 
 impl<'a> SiteBlocks<'a> {
     /// Data for this viewer, read from `db`. Nothing is read yet except options.
-    pub(crate) fn new(site: &'a SiteRenderer, settings: &'a Settings, viewer: &'a BlockViewer, db: &'a mut Db) -> Self {
+    pub(crate) fn new(
+        renderer: &'a SiteRenderer,
+        settings: &'a Settings,
+        viewer: &'a BlockViewer,
+        db: &'a mut Db,
+    ) -> Self {
+        let site = &*renderer.site;
         SiteBlocks {
             site,
+            renderer,
             settings,
             viewer,
             cx: db.cx().clone(),
@@ -403,7 +411,7 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn site_info(site: &SiteRenderer, settings: &Settings) -> SiteInfo {
+fn site_info(site: &Site, settings: &Settings) -> SiteInfo {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
@@ -601,7 +609,7 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn icon(&self, name: &str) -> Option<String> {
-        self.site.icons.svg(name).map(str::to_owned)
+        self.renderer.icons.svg(name).map(str::to_owned)
     }
 
     fn archive(&self, post_type: &str) -> Option<(String, String)> {
@@ -724,7 +732,7 @@ impl BlockData for SiteBlocks<'_> {
         // The site's own feed is read from the store.
         let own = self.settings.urls.site.feed_link("");
         if url.trim_end_matches('/') != own.trim_end_matches('/') {
-            return external_feed(&self.cx, self.site, self.settings, &self.viewer.missing, url, items);
+            return external_feed(&self.cx, self.renderer, self.settings, &self.viewer.missing, url, items);
         }
         let posts = self.posts(&PostsQuery {
             post_type: "post".to_owned(),

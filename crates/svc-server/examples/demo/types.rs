@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_controllers::{RegisteredSetting, RestSetup, RestSite, patterns::Pattern};
+use svc_controllers::{RegisteredSetting, RestSetup, patterns::Pattern};
 use svc_model::{PostId, PostType, Taxonomy};
 use svc_routing::{Context, ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
-use svc_site::{MetaField, Registries, patterns::PatternCategory, widgets::sidebar::Sidebar};
+use svc_site::{MetaField, Registries, Site, patterns::PatternCategory, widgets::sidebar::Sidebar};
 use svc_store::{
     StoredText,
     meta::{self, MetaKind},
@@ -18,7 +18,7 @@ use svc_store::{
 const NICK: &str = "fx_nick";
 
 /// The time zone of the site's options.
-pub(crate) fn zone(site: &RestSite) -> SiteZone {
+pub(crate) fn zone(site: &Site) -> SiteZone {
     match site.settings(&Context::background()) {
         Ok(settings) => {
             let offset = svc_php::numeric::text_to_float(settings.option("gmt_offset"));
@@ -161,7 +161,7 @@ fn other_meta(registries: &mut Registries) {
 }
 
 /// Additional fields of responses.
-pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
+pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
     let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
     nick(registry, site);
     let site = Arc::clone(site);
@@ -179,7 +179,7 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
 }
 
 /// A field of users, stored as meta.
-fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
+fn nick(registry: &mut Registry, site: &Arc<Site>) {
     let schema = build::string().describe("Nickname.").max_length(12).context(&["view", "edit", "embed"]);
     let (reads, writes) = (Arc::clone(site), Arc::clone(site));
     let nick = ExtraField::new(schema.compile())

@@ -27,10 +27,13 @@ use svc_http::{Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{App, Client, Compression};
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_pages::{PageCache, SiteTexts, Texts, explorer::ExplorerPaths, uploads};
-use svc_render::feeds::{FETCH_HEADER, OwnFetch};
+use svc_render::{
+    SiteRenderer,
+    feeds::{FETCH_HEADER, OwnFetch},
+};
 use svc_routing::{Registry, Server, Transport};
 use svc_site::{
-    Clock, Extension, HttpClient,
+    Clock, Extension, HttpClient, Site,
     jobs::{JobTable, Supervisor},
 };
 use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer, Store, StoreConfig};
@@ -62,7 +65,7 @@ type Register = Arc<dyn Fn(&mut Registry, &Arc<RestSite>) + Send + Sync>;
 ///
 /// fn main() -> std::process::ExitCode {
 ///     SiteBuilder::new()
-///         .register(|registry, _site| {
+///         .register(|registry, _| {
 ///             registry.route("acme/v1", Route::new("/ping").endpoint(get(ping, public))).expect("a valid route");
 ///         })
 ///         .command_line()
@@ -201,17 +204,18 @@ impl SiteBuilder {
         for prepare in &self.prepare {
             prepare(&mut setup);
         }
-        let site = setup.build().map_err(Error::store("cannot read the database"))?;
-        site.render_cache.set_capacity(config.caches.texts);
-        site.item_cache.set_capacity(config.caches.items);
+        let rest_site = setup.build().map_err(Error::store("cannot read the database"))?;
+        let site = Arc::clone(&rest_site.site);
+        rest_site.renderer.render_cache.set_capacity(config.caches.texts);
+        rest_site.item_cache.set_capacity(config.caches.items);
         let (home, installed_at) = site_urls(&site)?;
         let local = config.environment_for(&home) == Environment::Local;
-        let identities = Arc::new(Identities::new(Arc::clone(&site.renderer.site), keys));
+        let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
         let attempts = Arc::new(Attempts::default());
         let explorer =
             config.explorer.unwrap_or(local).then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
-        let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug)?;
-        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site.renderer))));
+        let rest = Rest::build(Arc::clone(&rest_site), self.register.clone(), config.debug)?;
+        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&rest_site.renderer))));
         let pages = Arc::new(PageCache::new(&site, config.caches.html));
         let lanes = Arc::new(lanes::start()?);
         let wrong_password = config.wrong_application_password;
@@ -233,6 +237,7 @@ impl SiteBuilder {
         };
         Ok(OpenSite {
             site,
+            rest_site,
             rest,
             service,
             login_pages: Arc::new(login_pages),
@@ -251,11 +256,11 @@ impl SiteBuilder {
 
 /// Marks how the client reached the site, and requests that this server has sent itself: these fetch no feeds, and their responses are
 /// not cached.
-fn mark(site: &RestSite, lanes: &dyn Runner, mut request: Request) -> Request {
+fn mark(renderer: &SiteRenderer, lanes: &dyn Runner, mut request: Request) -> Request {
     if request.extensions().get::<Client>().is_some_and(|client| client.tls) {
         request.extensions_mut().insert(Transport::Tls);
     }
-    if request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes())) {
+    if request.headers().get(FETCH_HEADER).is_some_and(|value| renderer.feeds.is_own_fetch(value.as_bytes())) {
         let (mut head, body) = request.into_parts();
         let cx = lanes.context(&head).with(OwnFetch);
         head.extensions.insert(cx);
@@ -266,7 +271,7 @@ fn mark(site: &RestSite, lanes: &dyn Runner, mut request: Request) -> Request {
 }
 
 /// The site's public URL, and the path of its log-in page, from its options.
-fn site_urls(site: &RestSite) -> Result<(SiteUrl, String)> {
+fn site_urls(site: &Site) -> Result<(SiteUrl, String)> {
     let settings = site
         .settings(&Context::background())
         .map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
@@ -347,7 +352,8 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
 
 /// A site that can be served.
 pub struct OpenSite {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest_site: Arc<RestSite>,
     rest: Rest,
     service: RestService,
     login_pages: Arc<LoginPages>,
@@ -365,8 +371,8 @@ pub struct OpenSite {
 }
 
 impl OpenSite {
-    /// The state that controllers share.
-    pub fn site(&self) -> &Arc<RestSite> {
+    /// The site.
+    pub fn site(&self) -> &Arc<Site> {
         &self.site
     }
 
@@ -402,7 +408,7 @@ impl OpenSite {
 
     /// The background jobs of the site, such as publishing scheduled posts.
     pub(crate) fn jobs(&self) -> JobTable {
-        jobs::table(&self.site.site)
+        jobs::table(&self.site)
     }
 
     /// Starts the background jobs of the site, such as publishing scheduled posts. They stop when the result is dropped.
@@ -439,16 +445,21 @@ impl OpenSite {
             login: format!("{}/{}", self.installed_at, self.site.brand.login_path()),
             root,
         };
-        svc_pages::explorer::router(Arc::clone(&self.site.renderer), Arc::clone(&self.login_pages.identities), paths)
+        svc_pages::explorer::router(
+            Arc::clone(&self.rest_site.renderer.site),
+            Arc::clone(&self.login_pages.identities),
+            paths,
+        )
     }
 
     /// A function that logs the sizes, hits and misses of the caches, and the state of the search index.
     pub(crate) fn usage_report(&self) -> impl Fn() + Send + 'static {
-        let (site, compression, service) = (Arc::clone(&self.site), self.compression.clone(), self.service.clone());
+        let (rest_site, compression, service) =
+            (Arc::clone(&self.rest_site), self.compression.clone(), self.service.clone());
         let pages = Arc::clone(&self.pages);
         move || {
             let compressed = compression.usage();
-            let (responses, items, pages) = (service.cache_usage(), site.item_cache.usage(), pages.usage());
+            let (responses, items, pages) = (service.cache_usage(), rest_site.item_cache.usage(), pages.usage());
             tracing::info!(
                 responses = responses.entries,
                 response_bytes = responses.bytes,
@@ -462,14 +473,14 @@ impl OpenSite {
                 item_bytes = items.bytes,
                 item_hits = items.hits,
                 item_misses = items.misses,
-                rendered_texts = site.render_cache.len(),
-                rendered_bytes = site.render_cache.bytes(),
+                rendered_texts = rest_site.renderer.render_cache.len(),
+                rendered_bytes = rest_site.renderer.render_cache.bytes(),
                 compressed_hits = compressed.hits,
                 compressed_misses = compressed.misses,
                 compressed_bytes = compressed.bytes,
                 "caches"
             );
-            let (state, posts) = match site.store.search_index_state() {
+            let (state, posts) = match rest_site.site.store.search_index_state() {
                 SearchIndexState::Absent => ("absent", 0),
                 SearchIndexState::Building(posts) => ("building", posts),
                 SearchIndexState::Ready(posts) => ("ready", posts),
@@ -486,7 +497,7 @@ impl OpenSite {
     /// it as the fallback.
     pub fn app(&self) -> impl App {
         let pages = svc_pages::router(
-            Arc::clone(&self.site.renderer),
+            Arc::clone(&self.rest_site.renderer),
             Arc::clone(&self.texts),
             Arc::clone(&self.login_pages.identities),
             self.explorer.clone(),
@@ -503,14 +514,14 @@ impl OpenSite {
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
         let routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());
         let routed = health::router(Arc::clone(&self.site)).fallback_service(routed);
-        let (site, lanes) = (Arc::clone(&self.site), self.runner());
+        let (renderer, lanes) = (Arc::clone(&self.rest_site.renderer), self.runner());
         let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));
         let server = self.server();
         let root = format!("{}/{}", server.site_path(), server.url_prefix());
         let to_explorer = self.explorer.clone().map(|explorer| Arc::new(ToExplorer::new(root, explorer)));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
-                let request = mark(&site, &*lanes, request);
+                let request = mark(&renderer, &*lanes, request);
                 let path = request.uri().path();
                 if let Some(response) = other_brands.response(path) {
                     return Box::pin(std::future::ready(Ok(response)));

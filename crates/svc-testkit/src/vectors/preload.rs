@@ -47,10 +47,10 @@ fn server() -> Result<Server> {
     store.write_blocking(install)?;
     let mut setup = RestSetup::new(store, Brand::original(), Path::new("no-such-folder"));
     setup.site.environment = "local";
-    let site = setup.build()?;
+    let rest = setup.build()?;
     let cx = svc_routing::Context::background();
-    let mut registry = Registry::for_site(site_info(&cx, &site)?);
-    mount(&cx, &mut registry, &site)?;
+    let mut registry = Registry::for_site(site_info(&cx, &rest.site)?);
+    mount(&cx, &mut registry, &rest)?;
     Ok(registry.build())
 }
 

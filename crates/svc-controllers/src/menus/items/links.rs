@@ -7,16 +7,16 @@ use svc_model::PostType;
 use svc_resource::View;
 use svc_routing::{Link, Links};
 use svc_site::{
-    Access, Settings,
+    Access, Settings, Site,
     menus::{item::NavItem, target::TargetKind},
     permalinks,
 };
 
-use crate::{LINK_RELATION, RestSite, links::with_query, posts::rights::PostRights};
+use crate::{LINK_RELATION, links::with_query, posts::rights::PostRights};
 
 /// Data for the links of menu items.
 pub(super) struct LinkContext<'a> {
-    pub(super) site: &'a Arc<RestSite>,
+    pub(super) site: &'a Arc<Site>,
     pub(super) settings: &'a Settings,
     pub(super) post_type: &'a PostType,
     pub(super) caller: &'a Caller,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use svc_model::{Post, PostId, TermId};
 use svc_routing::{Request, Result};
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     menus::{
         item::{self, MENU, NavItem},
         save::{ItemMeta, ORPHANED, store_meta},
@@ -20,7 +20,7 @@ use svc_store::{
 };
 
 use super::{MenuItems, fields::ItemDraft};
-use crate::{RestSite, caller, errors::post_not_found, menus::errors, respond};
+use crate::{caller, errors::post_not_found, menus::errors, respond};
 
 impl MenuItems {
     /// Creates or updates an item.
@@ -105,7 +105,7 @@ fn target_parent(db: &mut Db, target_ref: &TargetRef) -> SiteResult<Option<i64>>
 /// The item to store: the request's values, and stored values for missing ones.
 fn merge(
     db: &mut Db,
-    site: &RestSite,
+    site: &Site,
     settings: &Settings,
     draft: &ItemDraft,
     before: Option<&NavItem>,
@@ -166,7 +166,7 @@ fn merge(
 ///
 /// # Errors
 /// `rest_post_invalid_id` or `rest_term_invalid_id` (400) if the target does not exist; errors of the store.
-fn object_of(db: &mut Db, site: &RestSite, target_ref: &TargetRef) -> SiteResult<String> {
+fn object_of(db: &mut Db, site: &Site, target_ref: &TargetRef) -> SiteResult<String> {
     let id = target_ref.object_id.saturating_abs();
     if target_ref.kind == TargetKind::PostType {
         let post = if id == 0 { None } else { posts::get(db, PostId(id))? };
