@@ -218,8 +218,8 @@ async fn responses_are_generated_again_only_if_their_data_changes() {
     }
     let calls = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&calls);
-    let builder = SiteBuilder::new().register(move |registry, site| {
-        let (calls, site) = (Arc::clone(&counted), Arc::clone(site));
+    let builder = SiteBuilder::new().register(move |registry, rest| {
+        let (calls, site) = (Arc::clone(&counted), Arc::clone(&rest.site));
         let title = move |req: Request| {
             calls.fetch_add(1, Ordering::SeqCst);
             let post = site.store.read(req.cx(), |db| posts::get(db, PostId(1)));

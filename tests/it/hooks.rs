@@ -129,7 +129,7 @@ fn on_urls(name: &str, hooks: &mut svc_permalinks::Hooks) {
 /// A site with the hook of this name.
 fn site_with(name: &'static str) -> SiteBuilder {
     let builder = SiteBuilder::new().register(move |registry, _| on_registry(name, registry));
-    builder.prepare(move |site| on_urls(name, &mut site.url_hooks))
+    builder.prepare(move |setup| on_urls(name, &mut setup.registries.url_hooks))
 }
 
 /// An extension with the hook of this name.
@@ -366,10 +366,10 @@ async fn the_url_filter_changes_the_url_of_each_path() {
 /// An API whose filter returns no root is not announced.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_root_is_not_announced() {
-    let without_root = SiteBuilder::new().prepare(|site| {
+    let without_root = SiteBuilder::new().prepare(|setup| {
         let filter =
             |url: String, parts: &svc_permalinks::UrlParts<'_>| if parts.path == "/" { String::new() } else { url };
-        site.url_hooks.rest_url.add(10, Arc::new(filter));
+        setup.registries.url_hooks.rest_url.add(10, Arc::new(filter));
     });
     let site = Site::start_in(tempfile::tempdir().unwrap(), &without_root, &[]).await;
     for path in ["/", "/?p=1", "/svc-json/", "/svc-json/svc/v2/types", "/svc-json/svc/v2/posts/1", "/svc-json/nosuch"] {

@@ -133,9 +133,9 @@ async fn every_sentence_has_a_check() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_type_without_rest_base_has_its_name_as_base() {
-    let builder = SiteBuilder::new().prepare(|site| {
-        site.types.register(PostType::new("book").public().rest(""));
-        site.taxonomies.register(Taxonomy::new("genre", &["book"]).rest(""));
+    let builder = SiteBuilder::new().prepare(|setup| {
+        setup.registries.types.register(PostType::new("book").public().rest(""));
+        setup.registries.taxonomies.register(Taxonomy::new("genre", &["book"]).rest(""));
     });
     let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[]).await;
     for (path, field) in [("types/book", "rest_base"), ("taxonomies/genre", "rest_base")] {

@@ -3,20 +3,12 @@
 use serde_json::{Map, Value};
 use svc_resource::Field;
 use svc_schema::build::{SchemaBuilder, object, string};
-use svc_site::{
-    Settings, Site,
-    avatars::{self, url},
-};
+use svc_site::{Settings, avatars::url};
 
 /// The schema of the field `avatar_urls` in these contexts, without its properties.
 pub(crate) fn schema(description: &str, contexts: &[&str]) -> SchemaBuilder {
     const NO_PROPERTIES: [(&str, Value); 0] = [];
     object(NO_PROPERTIES).describe(description).context(contexts).readonly()
-}
-
-/// The widths on this site. The default ones if its settings cannot be read, which fails the request anyway.
-pub(crate) fn sizes(site: &Site) -> Vec<u32> {
-    site.registration_settings().map_or_else(|_| avatars::SIZES.to_vec(), |settings| avatars::sizes(&settings))
 }
 
 /// Adds a property for each size to the field `avatar_urls`. `email` returns an item's e-mail address and the site's

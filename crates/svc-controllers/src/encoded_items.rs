@@ -37,8 +37,8 @@ impl RestSite {
         extra: &ExtraFields,
         object: &str,
     ) -> Option<CacheAccess<'c>> {
-        let stamp = if extra.are_cacheable_for(object) { self.store.stamp(cx)? } else { return None };
-        Some(CacheAccess { cx, cache: &self.item_cache, versions: self.store.versions(), stamp })
+        let stamp = if extra.are_cacheable_for(object) { self.site.store.stamp(cx)? } else { return None };
+        Some(CacheAccess { cx, cache: &self.item_cache, versions: self.site.store.versions(), stamp })
     }
 }
 

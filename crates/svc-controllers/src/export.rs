@@ -6,12 +6,13 @@ use svc_packages::{archive::Limits, pack::pack};
 use svc_routing::{Controller, Request, Response, Result, Returns, Route, forbidden, get};
 use svc_schema::Error;
 use svc_site::{
+    Site,
     blocking::run_blocking,
     template_parts::without_theme,
     templates::load::{Kind, TemplateLookup},
 };
 
-use crate::{RestSite, global_styles, request::can};
+use crate::{global_styles, request::can};
 
 /// The media type of the archive.
 const ZIP: &str = "application/zip";
@@ -33,12 +34,12 @@ fn no_archive() -> Error {
 
 /// The family `export`.
 pub struct ThemeExport {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
 }
 
 impl ThemeExport {
     /// The family on this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         ThemeExport { site: Arc::clone(site) }
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_model::{PostType, Taxonomy};
 
-use crate::{LINK_RELATION, RestSite};
+use crate::LINK_RELATION;
+use svc_site::Site;
 
 /// Adds a query parameter to a URL, which may have a query already.
 pub(crate) fn with_query(url: &str, name: &str, value: impl std::fmt::Display) -> String {
@@ -13,7 +14,7 @@ pub(crate) fn with_query(url: &str, name: &str, value: impl std::fmt::Display) -
 }
 
 /// The action links of a type, for the keyword `links` of its schema. Descriptions of routes have the URLs of their paths.
-pub(crate) fn schema_links(site: &Arc<RestSite>, post_type: &PostType) -> Value {
+pub(crate) fn schema_links(site: &Arc<Site>, post_type: &PostType) -> Value {
     let href = format!("{}/{{id}}", site.route_of_type(post_type));
     let link = |action: String, title: String, target: Value| {
         json!({
@@ -38,7 +39,7 @@ pub(crate) fn schema_links(site: &Arc<RestSite>, post_type: &PostType) -> Value 
         let target = json!({"author": {"type": "integer"}});
         links.push(link("assign-author".into(), "The caller may change the author of this post.".into(), target));
     }
-    for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
+    for taxonomy in site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let base = &taxonomy.rest_base;
         let target = json!({base: {"type": "array", "items": {"type": "integer"}}});
         let title = format!("The caller may assign terms of the {} taxonomy to this post.", taxonomy.name);

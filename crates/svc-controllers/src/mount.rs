@@ -8,9 +8,9 @@ use svc_media::RegisteredSize;
 use svc_model::{PostId, PostType, RouteFamily};
 use svc_routing::{ApiUrls, DependsOn, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
-use svc_site::{Access, Settings, media::sizes, menus::item::MENU, permalinks};
+use svc_site::{Access, Settings, Site, media::sizes, menus::item::MENU, permalinks};
 use svc_store::{MetaKind, meta, posts};
-use svc_versions::Context;
+use svc_versions::{Context, Transport};
 
 use crate::{
     LINK_RELATION, RestSite,
@@ -55,7 +55,7 @@ const MAX_BIT_DEPTH: u8 = 16;
 ///
 /// # Errors
 /// Those of the store.
-pub fn site_info(cx: &Context, site: &Arc<RestSite>) -> Result<SiteInfo, Error> {
+pub fn site_info(cx: &Context, site: &Arc<Site>) -> Result<SiteInfo, Error> {
     let mut info = SiteInfo::with_urls(site.brand.clone(), SiteApiUrls(site.settings(cx)?));
     // WordPress's precedence. Parameters are parsed once, so the permission check and the handler always see the same
     // value, regardless of its source.
@@ -95,7 +95,7 @@ impl ApiUrls for SiteApiUrls {
     }
 }
 
-fn index_fields(cx: &Context, site: &RestSite, settings: &Settings) -> Map {
+fn index_fields(cx: &Context, site: &Site, settings: &Settings) -> Map {
     // A missing option is `false`.
     let text = |name: &str| settings.stored(name).map_or(Value::Bool(false), |stored| stored.text().into());
     let offset = match settings.option("timezone_string") {
@@ -126,61 +126,71 @@ fn index_fields(cx: &Context, site: &RestSite, settings: &Settings) -> Map {
 
 /// Mounts every family of this site, in WordPress's order, and completes the index. It contains the URL of the page that authorizes
 /// application passwords if these are available to the request.
-pub fn mount(registry: &mut Registry, site: &Arc<RestSite>) {
+///
+/// Some schemas depend on the site's options, which are read in `cx`. They are those of requests without TLS, so that they do
+/// not depend on the request during which the routes are registered.
+///
+/// # Errors
+/// Those of the store.
+pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Result<(), Error> {
+    let site = &rest.site;
+    let settings = site.settings(&cx.over(Transport::Plain))?;
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
     registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
     registry.mount(svc_render::oembed::NAMESPACE, move |_| OEmbed::new(&embeds));
     let namespace = site.brand.namespace();
-    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
-        mount_type(registry, &namespace, site, post_type);
+    for post_type in site.registries.types.iter().filter(|t| t.show_in_rest) {
+        mount_type(registry, &namespace, rest, &settings, post_type);
     }
-    mount_registry::<Types>(registry, &namespace, site);
-    mount_registry::<Statuses>(registry, &namespace, site);
-    mount_registry::<TaxonomyFamily>(registry, &namespace, site);
-    for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest) {
-        let (site, taxonomy) = (Arc::clone(site), taxonomy.clone());
+    mount_registry::<Types>(registry, &namespace, rest);
+    mount_registry::<Statuses>(registry, &namespace, rest);
+    mount_registry::<TaxonomyFamily>(registry, &namespace, rest);
+    for taxonomy in site.registries.taxonomies.iter().filter(|t| t.show_in_rest) {
+        let (rest, taxonomy) = (Arc::clone(rest), taxonomy.clone());
         if taxonomy.name == MENU {
-            registry.mount(&namespace, move |extra| Menus::new(&site, &taxonomy, extra));
+            registry.mount(&namespace, move |extra| Menus::new(&rest, &taxonomy, extra));
         } else if taxonomy.standard_controller {
-            registry.mount(&namespace, move |extra| Terms::new(&site, &taxonomy, extra));
+            registry.mount(&namespace, move |extra| Terms::new(&rest, &taxonomy, extra));
         }
     }
-    let [users, passwords, comments, search] = [(); 4].map(|()| Arc::clone(site));
-    registry.mount(&namespace, move |extra| Users::new(&users, extra));
+    let [users, comments, search] = [(); 3].map(|()| Arc::clone(rest));
+    let passwords = Arc::clone(site);
+    let [of_users, of_comments] = [(); 2].map(|()| Arc::clone(&settings));
+    registry.mount(&namespace, move |extra| Users::new(&users, &of_users, extra));
     registry.mount(&namespace, move |extra| ApplicationPasswords::new(&passwords, extra));
-    registry.mount(&namespace, move |extra| Comments::new(&comments, extra));
+    registry.mount(&namespace, move |extra| Comments::new(&comments, &of_comments, extra));
     registry.mount_with(&namespace, move |registered| Search::mounted(&search, registered));
-    let [renderer, settings, plugins] = [(); 3].map(|()| Arc::clone(site));
+    let (renderer, settings, plugins) = (Arc::clone(&rest.renderer), Arc::clone(rest), Arc::clone(site));
     registry.mount(&namespace, move |_| blocks::renderer::Renderer::new(&renderer));
-    mount_registry::<blocks::types::Types>(registry, &namespace, site);
+    mount_registry::<blocks::types::Types>(registry, &namespace, rest);
     registry.mount(&namespace, move |_| SiteSettings::new(&settings));
-    mount_registry::<Themes>(registry, &namespace, site);
+    mount_registry::<Themes>(registry, &namespace, rest);
     registry.mount(&namespace, move |extra| Plugins::new(&plugins, extra));
-    mount_registry::<SidebarFamily>(registry, &namespace, site);
-    mount_registry::<WidgetTypeFamily>(registry, &namespace, site);
-    let [widgets, blocks, directory] = [(); 3].map(|()| Arc::clone(site));
+    mount_registry::<SidebarFamily>(registry, &namespace, rest);
+    mount_registry::<WidgetTypeFamily>(registry, &namespace, rest);
+    let (widgets, [blocks, directory]) = (Arc::clone(rest), [(); 2].map(|()| Arc::clone(site)));
     registry.mount(&namespace, move |extra| WidgetRoutes::new(&widgets, extra));
     registry.mount(&namespace, move |extra| BlockDirectory::new(&blocks, extra));
     registry.mount(&namespace, move |_| PatternDirectory::new(&directory));
-    mount_registry::<Patterns>(registry, &namespace, site);
-    mount_registry::<PatternCategories>(registry, &namespace, site);
+    mount_registry::<Patterns>(registry, &namespace, rest);
+    mount_registry::<PatternCategories>(registry, &namespace, rest);
     let [health, details, export] = [(); 3].map(|()| Arc::clone(site));
     registry.mount(&site.brand.side_namespace("site-health"), move |_| SiteHealth::new(&health));
     let editor = site.brand.side_namespace("block-editor");
     registry.mount(&editor, move |_| UrlDetails::new(&details));
-    mount_registry::<MenuLocations>(registry, &namespace, site);
+    mount_registry::<MenuLocations>(registry, &namespace, rest);
     registry.mount(&editor, move |_| ThemeExport::new(&export));
-    if let Some(menus) = site.types.get(navigation_fallback::TYPE).cloned() {
-        let site = Arc::clone(site);
-        registry.mount(&editor, move |extra| NavigationFallback::new(&site, menus, extra));
+    if let Some(menus) = site.registries.types.get(navigation_fallback::TYPE).cloned() {
+        let rest = Arc::clone(rest);
+        registry.mount(&editor, move |extra| NavigationFallback::new(&rest, menus, extra));
     }
-    mount_registry::<FontCollections>(registry, &namespace, site);
+    mount_registry::<FontCollections>(registry, &namespace, rest);
     let abilities = site.brand.side_namespace("abilities");
-    mount_registry::<AbilityCategoryFamily>(registry, &abilities, site);
-    mount_registry::<AbilityFamily>(registry, &abilities, site);
-    mount_registry::<IconFamily>(registry, &namespace, site);
-    mount_registry::<IconCollectionFamily>(registry, &namespace, site);
+    mount_registry::<AbilityCategoryFamily>(registry, &abilities, rest);
+    mount_registry::<AbilityFamily>(registry, &abilities, rest);
+    mount_registry::<IconFamily>(registry, &namespace, rest);
+    mount_registry::<IconCollectionFamily>(registry, &namespace, rest);
     let views = Arc::clone(site);
     registry.mount(&namespace, move |_| ViewConfig::new(&views));
     let site = Arc::clone(site);
@@ -189,56 +199,66 @@ pub fn mount(registry: &mut Registry, site: &Arc<RestSite>) {
         async move { response }
     });
     index.depends_on(DependsOn::Object);
+    Ok(())
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.
-fn can_see_active_theme(site: &RestSite, settings: &Settings, req: &Request) -> bool {
+fn can_see_active_theme(site: &Site, settings: &Settings, req: &Request) -> bool {
     let (access, caller) = (Access::new(site, settings), caller(req));
-    let edits = site.types.iter().filter(|t| t.show_in_rest).map(|t| t.caps.edit_posts.as_str());
+    let edits = site.registries.types.iter().filter(|t| t.show_in_rest).map(|t| t.caps.edit_posts.as_str());
     std::iter::once("switch_themes").chain(edits).any(|cap| access.can(&caller, cap))
 }
 
 /// Mounts a read-only family.
-fn mount_registry<S: RegistryEntries>(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>) {
-    let site = Arc::clone(site);
-    registry.mount(namespace, move |extra| RegistryFamily::<S>::new(&site, extra));
+fn mount_registry<S: RegistryEntries>(registry: &mut Registry, namespace: &str, rest: &Arc<RestSite>) {
+    let rest = Arc::clone(rest);
+    registry.mount(namespace, move |extra| RegistryFamily::<S>::new(&rest, extra));
 }
 
 /// Mounts the routes of a type: posts, their revisions and their autosaves.
-fn mount_type(registry: &mut Registry, namespace: &str, site: &Arc<RestSite>, post_type: &PostType) {
+fn mount_type(
+    registry: &mut Registry,
+    namespace: &str,
+    rest: &Arc<RestSite>,
+    settings: &Arc<Settings>,
+    post_type: &PostType,
+) {
     let post_type = Arc::new(post_type.clone());
-    let shared = || (Arc::clone(site), Arc::clone(&post_type));
+    let shared = || (Arc::clone(rest), Arc::clone(&post_type));
     let ((own, own_type), (history, history_type)) = (shared(), shared());
     match post_type.route_family {
         RouteFamily::Posts | RouteFamily::Blocks => {
             registry.mount(namespace, move |extra| Posts::new(&own, &own_type, extra));
             if post_type.supports("revisions") {
-                registry.mount(namespace, move |extra| Revisions::new(&history, &history_type, extra));
+                registry.mount(namespace, move |extra| Revisions::new(&history.renderer, &history_type, extra));
             }
         }
-        RouteFamily::Attachments => registry.mount(namespace, move |extra| Media::new(&own, &own_type, extra)),
+        RouteFamily::Attachments => {
+            let settings = Arc::clone(settings);
+            registry.mount(namespace, move |extra| Media::new(&own, &settings, &own_type, extra));
+        }
         RouteFamily::MenuItems => registry.mount(namespace, move |extra| MenuItems::new(&own, &own_type, extra)),
         RouteFamily::Templates => {
             // Before the templates, because template ids may contain slashes.
-            registry.mount(namespace, move |extra| TemplateHistory::new(&history, &history_type, extra));
-            registry.mount(namespace, move |extra| Templates::new(&own, &own_type, extra));
+            registry.mount(namespace, move |extra| TemplateHistory::new(&history.site, &history_type, extra));
+            registry.mount(namespace, move |extra| Templates::new(&own.site, &own_type, extra));
         }
         RouteFamily::GlobalStyles => {
-            registry.mount(namespace, move |extra| StylesHistory::new(&history, &history_type, extra));
-            registry.mount(namespace, move |extra| GlobalStyles::new(&own, &own_type, extra));
+            registry.mount(namespace, move |extra| StylesHistory::new(&history.site, &history_type, extra));
+            registry.mount(namespace, move |extra| GlobalStyles::new(&own.site, &own_type, extra));
         }
         RouteFamily::FontFamilies => registry.mount(namespace, move |extra| FontFamilies::new(&own, &own_type, extra)),
         RouteFamily::FontFaces => registry.mount(namespace, move |extra| FontFaces::new(&own, &own_type, extra)),
     }
     let has_autosaves = [RouteFamily::Posts, RouteFamily::Blocks, RouteFamily::MenuItems];
     if has_autosaves.contains(&post_type.route_family) && post_type.supports("autosave") {
-        let (site, post_type) = shared();
-        registry.mount(namespace, move |extra| Autosaves::new(&site, &post_type, extra));
+        let (rest, post_type) = shared();
+        registry.mount(namespace, move |extra| Autosaves::new(&rest, &post_type, extra));
     }
 }
 
 /// Adds the authorization page, the logo, the icon and the link to the active theme to the index.
-fn complete_index(mut response: Response, req: &Request, site: &RestSite) -> Response {
+fn complete_index(mut response: Response, req: &Request, site: &Site) -> Response {
     let Ok(settings) = site.settings(req.cx()) else { return response };
     let Value::Object(data) = &mut response.data else { return response };
     if site.has_application_passwords(req.transport()) && req.wants("authentication") {
@@ -277,7 +297,7 @@ fn complete_index(mut response: Response, req: &Request, site: &RestSite) -> Res
 }
 
 /// How clients process images before they upload them.
-fn image_settings(site: &RestSite, settings: &Settings) -> [(&'static str, Value); 4] {
+fn image_settings(site: &Site, settings: &Settings) -> [(&'static str, Value); 4] {
     let all = sizes::all(site, settings).into_iter();
     let described = all.map(|size| {
         let RegisteredSize { name, width, height, crop } = size;
@@ -293,7 +313,7 @@ fn image_settings(site: &RestSite, settings: &Settings) -> [(&'static str, Value
 
 /// Adds links to the site's logo and icon. They are included with the fields that they belong to, even if `_links` is
 /// not requested. They are omitted if the database fails.
-fn add_image_links(response: &mut Response, req: &Request, site: &RestSite, settings: &Settings, wants_links: bool) {
+fn add_image_links(response: &mut Response, req: &Request, site: &Site, settings: &Settings, wants_links: bool) {
     let wanted = |names: &[&str]| wants_links || names.iter().any(|name| req.wants(name));
     let mut images = vec![("site_logo", &["site_logo"][..]), ("site_icon", &["site_icon", "site_icon_url"])];
     images.retain(|(option, fields)| settings.number(option) > 0 && wanted(fields));

@@ -7,7 +7,7 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::Fields;
 use svc_routing::{Controller, ExtraFields, Link, Links, Map, Request, Response, Result, Route, get};
 use svc_schema::{Schema, build::integer};
-use svc_site::{Access, SiteResult, permalinks, posts::draft::PostDraft};
+use svc_site::{Access, Site, SiteResult, permalinks, posts::draft::PostDraft};
 use svc_store::{
     Db,
     posts::{self, PostQuery},
@@ -28,7 +28,7 @@ const PAGE_LIST: &str = "<!-- wp:page-list /-->";
 
 /// The family `navigation-fallback`.
 pub struct NavigationFallback {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     post_type: PostType,
     posts: Posts,
     fields: Fields<PostId, ()>,
@@ -37,13 +37,13 @@ pub struct NavigationFallback {
 
 impl NavigationFallback {
     /// The family on this site, with its post type of navigation menus.
-    pub fn new(site: &Arc<RestSite>, post_type: PostType, extra: &ExtraFields) -> Self {
+    pub fn new(rest: &Arc<RestSite>, post_type: PostType, extra: &ExtraFields) -> Self {
         let mut fields = Fields::<PostId, ()>::new(OBJECT);
         let id = integer().describe("ID of the navigation menu.").context(&["view", "edit", "embed"]).readonly();
         fields.add("id", id).get(|id| *id);
         NavigationFallback {
-            site: Arc::clone(site),
-            posts: Posts::new(site, &post_type, extra),
+            site: Arc::clone(&rest.site),
+            posts: Posts::new(rest, &post_type, extra),
             post_type,
             fields: fields.with_extra(extra, OBJECT),
             extra: extra.clone(),

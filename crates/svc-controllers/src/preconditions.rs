@@ -7,12 +7,13 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta};
 use svc_model::PostId;
 use svc_routing::{Conditional, EntityTags, Method, Request, Result, Validators};
 use svc_site::{
+    Site,
     object_state::Subject,
     preconditions::{ObjectState, Pending, Preconditions, ReadState},
 };
 use svc_versions::{Context, VersionedCache};
 
-use crate::{respond, rest_site::RestSite};
+use crate::respond;
 
 /// Age from which a modification date identifies a state: dates have a precision of a second, so an object may change again
 /// in the second of its last change.
@@ -22,7 +23,7 @@ const CERTAIN_AFTER: TimeDelta = TimeDelta::seconds(2);
 type FindSubject = Box<dyn Fn(&Request) -> Option<Subject> + Send + Sync>;
 
 struct ObjectRoute {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     subject: FindSubject,
     /// The states of objects that were read, until they change.
     states: VersionedCache<Subject, ObjectState>,
@@ -34,7 +35,7 @@ const STATE_SIZE: usize = 256;
 
 /// Makes a route conditional on the object that `subject` finds in its requests.
 pub(crate) fn on(
-    site: &Arc<RestSite>,
+    site: &Arc<Site>,
     subject: impl Fn(&Request) -> Option<Subject> + Send + Sync + 'static,
 ) -> Arc<dyn Conditional> {
     let states = VersionedCache::new(STATES_CAPACITY);
@@ -42,12 +43,12 @@ pub(crate) fn on(
 }
 
 /// Makes a route conditional on the object whose id is the parameter `id`.
-pub(crate) fn on_id(site: &Arc<RestSite>, subject: fn(i64) -> Subject) -> Arc<dyn Conditional> {
+pub(crate) fn on_id(site: &Arc<Site>, subject: fn(i64) -> Subject) -> Arc<dyn Conditional> {
     on(site, move |req| Some(subject(respond::number(req, "id"))))
 }
 
 /// Makes a route conditional on the post whose id is the parameter `id`.
-pub(crate) fn on_post(site: &Arc<RestSite>) -> Arc<dyn Conditional> {
+pub(crate) fn on_post(site: &Arc<Site>) -> Arc<dyn Conditional> {
     on_id(site, |id| Subject::Post(PostId(id)))
 }
 
@@ -85,7 +86,7 @@ impl Conditional for ObjectRoute {
             let validators = self.current_state(req.cx(), subject).map(|state| self.validators(req.cx(), state));
             return (req, validators);
         }
-        let preconditions = preconditions_of(&req, self.site.require_preconditions);
+        let preconditions = preconditions_of(&req, self.site.policies.require_preconditions);
         if preconditions.is_empty() {
             return (req, None);
         }

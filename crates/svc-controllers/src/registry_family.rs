@@ -11,6 +11,7 @@ use svc_routing::{
     Controller, Endpoint, ExtraFields, Link, Links, Map, Request, Response, Result, Returns, Route, get,
 };
 use svc_schema::{Args, Error, Schema};
+use svc_site::Site;
 use svc_versions::Context;
 
 use crate::{RestSite, encoded_items::ItemReader, item_cache::FamilyId, respond};
@@ -43,25 +44,25 @@ pub trait RegistryEntries: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// 401 or 403 if the caller may not.
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()>;
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()>;
 
     /// The entries that the request lists.
-    fn entries(site: &Arc<RestSite>, req: &Request) -> impl Future<Output = Result<Listed<Self::Entry>>> + Send;
+    fn entries(rest: &Arc<RestSite>, req: &Request) -> impl Future<Output = Result<Listed<Self::Entry>>> + Send;
 
     /// Checks whether the caller may fetch the requested entry. Returns the entry if the check loads it.
     ///
     /// # Errors
     /// 401 or 403 if the caller may not; 404 if there is no such entry and `Allow` must not list the method.
-    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<Self::Entry>> {
-        Self::check_list(site, req).map(|()| None)
+    fn check_fetch(rest: &Arc<RestSite>, req: &Request) -> Result<Option<Self::Entry>> {
+        Self::check_list(rest, req).map(|()| None)
     }
 
     /// The requested entry, if [`Self::check_fetch`] did not return it. By default there is none.
     ///
     /// # Errors
     /// 404 if there is no such entry.
-    fn find(site: &Arc<RestSite>, req: &Request) -> impl Future<Output = Result<Self::Entry>> + Send {
-        let _ = (site, req);
+    fn find(rest: &Arc<RestSite>, req: &Request) -> impl Future<Output = Result<Self::Entry>> + Send {
+        let _ = (rest, req);
         std::future::ready(Err(Error::new("rest_not_found", "There is no such entry.").with_status(404)))
     }
 
@@ -82,8 +83,8 @@ pub trait RegistryEntries: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// Database errors.
-    fn links(site: &Arc<RestSite>, entry: &Self::Entry, req: &Request) -> Result<Links> {
-        let _ = (site, entry, req);
+    fn links(rest: &Arc<RestSite>, entry: &Self::Entry, req: &Request) -> Result<Links> {
+        let _ = (rest, entry, req);
         Ok(Links::new())
     }
 
@@ -108,7 +109,7 @@ impl<T> From<Vec<T>> for Listed<T> {
 
 /// The controller of a registry.
 pub struct RegistryFamily<S: RegistryEntries> {
-    pub(crate) site: Arc<RestSite>,
+    pub(crate) rest: Arc<RestSite>,
     fields: Fields<S::Entry, ()>,
     schema: Schema,
     extra: ExtraFields,
@@ -117,11 +118,11 @@ pub struct RegistryFamily<S: RegistryEntries> {
 
 impl<S: RegistryEntries> RegistryFamily<S> {
     /// The family on this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
+    pub fn new(rest: &Arc<RestSite>, extra: &ExtraFields) -> Self {
         let fields = S::fields().with_extra(extra, S::OBJECT);
         let schema = Schema::compile(fields.item_schema());
-        let family = site.item_cache.new_family();
-        RegistryFamily { site: Arc::clone(site), fields, schema, extra: extra.clone(), family }
+        let family = rest.item_cache.new_family();
+        RegistryFamily { rest: Arc::clone(rest), fields, schema, extra: extra.clone(), family }
     }
 
     /// The field table, with the schemas of additional fields.
@@ -151,7 +152,7 @@ impl<S: RegistryEntries> RegistryFamily<S> {
     }
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        S::check_list(&self.site, &req)
+        S::check_list(&self.rest, &req)
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -168,12 +169,12 @@ impl<S: RegistryEntries> RegistryFamily<S> {
 
     /// Reads responses as the request selects them.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        let cache = if S::CACHEABLE { self.site.item_cache(req.cx(), &self.extra, S::OBJECT) } else { None };
+        let cache = if S::CACHEABLE { self.rest.item_cache(req.cx(), &self.extra, S::OBJECT) } else { None };
         ItemReader::new(req, self.family, cache)
     }
 
     async fn listed(&self, req: &Request) -> Result<Response> {
-        let Listed { entries, mut response } = S::entries(&self.site, req).await?;
+        let Listed { entries, mut response } = S::entries(&self.rest, req).await?;
         let mut items = Vec::with_capacity(entries.len());
         for entry in entries {
             match self.prepare(&entry, req).await {
@@ -197,7 +198,7 @@ impl<S: RegistryEntries> RegistryFamily<S> {
         let view = respond::view(req);
         let mut item = S::prepare(&self.fields.plan(&view), entry)?;
         respond::add_extra(&self.extra, S::OBJECT, &mut item, req, &view).await?;
-        let links = if S::wants_links(&view) { Some(S::links(&self.site, entry, req)?) } else { None };
+        let links = if S::wants_links(&view) { Some(S::links(&self.rest, entry, req)?) } else { None };
         Ok((item, links))
     }
 
@@ -213,13 +214,13 @@ impl<S: RegistryEntries> RegistryFamily<S> {
     }
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Option<S::Entry>> {
-        S::check_fetch(&self.site, &req)
+        S::check_fetch(&self.rest, &req)
     }
 
     async fn fetch(self: Arc<Self>, req: Request, found: Option<S::Entry>) -> Result<Response> {
         let entry = match found {
             Some(entry) => entry,
-            None => S::find(&self.site, &req).await?,
+            None => S::find(&self.rest, &req).await?,
         };
         let make = async |req: Request| {
             let (item, links) = self.prepare(&entry, &req).await?;
@@ -250,6 +251,6 @@ pub(crate) fn entry_links(own: impl Into<String>, list: impl Into<String>) -> Li
 ///
 /// # Errors
 /// Database errors.
-pub(crate) fn route_url(cx: &Context, site: &RestSite, path: &str) -> Result<String> {
+pub(crate) fn route_url(cx: &Context, site: &Site, path: &str) -> Result<String> {
     Ok(site.settings(cx)?.urls.rest(&format!("/{}/{path}", site.brand.namespace())))
 }

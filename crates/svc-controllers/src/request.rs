@@ -4,12 +4,10 @@ use svc_auth::Caller;
 use svc_render::{blocks::BlockViewer, feeds::Missing};
 use svc_routing::{CallerKey, Method, Request, Result};
 use svc_site::{
-    Access, Settings, UnlockedPosts,
+    Access, Settings, Site, UnlockedPosts,
     caller::{ClientAddress, SessionToken, caller_key, capabilities_key},
 };
 use svc_versions::Context;
-
-use crate::rest_site::RestSite;
 
 /// The client IP address of a request; 127.0.0.1 if it is unknown.
 pub(crate) fn client_address(req: &Request) -> std::net::IpAddr {
@@ -30,7 +28,7 @@ pub(crate) fn key_of(req: &Request, caller: &Caller) -> CallerKey {
 ///
 /// # Errors
 /// Database errors.
-pub(crate) fn can(site: &RestSite, req: &Request, cap: &str) -> Result<bool> {
+pub(crate) fn can(site: &Site, req: &Request, cap: &str) -> Result<bool> {
     Ok(Access::new(site, &*site.settings(req.cx())?).can(&caller(req), cap))
 }
 
@@ -46,7 +44,7 @@ pub(crate) fn is_read(req: &Request) -> bool {
 }
 
 /// The caller and URL of this request, for rendering dynamic blocks.
-pub(crate) fn block_viewer(cx: &Context, site: &RestSite, settings: &Settings, req: &Request) -> BlockViewer {
+pub(crate) fn block_viewer(cx: &Context, site: &Site, settings: &Settings, req: &Request) -> BlockViewer {
     let query = svc_php::query::build(&req.params().query);
     let route = settings.urls.rest(req.route());
     let separator = if route.contains('?') { '&' } else { '?' };
@@ -64,7 +62,7 @@ pub(crate) fn block_viewer(cx: &Context, site: &RestSite, settings: &Settings, r
 const LOG_OUT: &str = "log-out";
 
 /// A nonce for an action of the caller in their session; empty if the site has no keys.
-pub(crate) fn nonce(cx: &Context, site: &RestSite, req: &Request, action: &str) -> String {
+pub(crate) fn nonce(cx: &Context, site: &Site, req: &Request, action: &str) -> String {
     cx.depends_on_request();
     let token = req.extensions().get::<SessionToken>().map_or("", |token| token.0.expose());
     site.nonce(cx, caller(req).id, token, action)

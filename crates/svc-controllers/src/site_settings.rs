@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use svc_auth::{Caller, caps::Object};
 use svc_routing::{Controller, EDITABLE, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, MethodKind, Schema, build::SchemaBuilder, endpoint_args};
-use svc_site::{Access, SiteResult};
+use svc_site::{Access, Site, SiteResult};
 use svc_store::{Db, StoredText, options};
 
 use crate::preconditions;
@@ -113,18 +113,19 @@ fn per_page(value: Value) -> Option<Value> {
 
 /// The family `settings`.
 pub struct SiteSettings {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest: Arc<RestSite>,
 }
 
 impl SiteSettings {
     /// The family of this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
-        SiteSettings { site: Arc::clone(site) }
+    pub fn new(rest: &Arc<RestSite>) -> Self {
+        SiteSettings { site: Arc::clone(&rest.site), rest: Arc::clone(rest) }
     }
 
     fn item_schema(&self) -> Value {
         let properties: Map<String, Value> =
-            self.site.registered_settings.iter().map(|s| (s.name.clone(), s.source.clone())).collect();
+            self.rest.registered_settings.iter().map(|s| (s.name.clone(), s.source.clone())).collect();
         json!({
             "$schema": "http://json-schema.org/draft-04/schema#",
             "title": "settings",
@@ -162,10 +163,10 @@ impl SiteSettings {
 
     /// All settings, by name; one query.
     fn read(&self, db: &mut Db) -> SiteResult<Map<String, Value>> {
-        let names: Vec<&str> = self.site.registered_settings.iter().map(|s| s.option.as_str()).collect();
+        let names: Vec<&str> = self.rest.registered_settings.iter().map(|s| s.option.as_str()).collect();
         let stored = options::get_many(db, &names)?;
         let value = |s: &RegisteredSetting| s.value_of(stored.get(&s.option));
-        Ok(self.site.registered_settings.iter().map(|s| (s.name.clone(), value(s))).collect())
+        Ok(self.rest.registered_settings.iter().map(|s| (s.name.clone(), value(s))).collect())
     }
 
     async fn fetch(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -174,7 +175,7 @@ impl SiteSettings {
 
     /// The settings for a response.
     fn masked(&self, mut all: Map<String, Value>) -> Map<String, Value> {
-        for setting in &self.site.registered_settings {
+        for setting in &self.rest.registered_settings {
             if let Some(value) = all.get_mut(&setting.name) {
                 *value = setting.masked(value.take());
             }
@@ -185,7 +186,7 @@ impl SiteSettings {
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let mut changes: Vec<(RegisteredSetting, Option<Value>)> = Vec::new();
         let mut set_to_false: Vec<String> = Vec::new();
-        for setting in &self.site.registered_settings {
+        for setting in &self.rest.registered_settings {
             let Some(value) = crate::respond::param_or_null(&req, &setting.name) else { continue };
             if value.is_null() {
                 changes.push((setting.clone(), None));
@@ -234,7 +235,7 @@ impl SiteSettings {
     fn check_stored(&self, db: &mut Db, option: &str) -> SiteResult<()> {
         let stored = options::get(db, option)?;
         let value = stored.map_or(Value::Bool(false), |stored| stored.json());
-        match self.site.registered_settings.iter().find(|setting| setting.option == option) {
+        match self.rest.registered_settings.iter().find(|setting| setting.option == option) {
             Some(setting) if setting.schema.validate(&value, &setting.name).is_err() => {
                 Err(errors::invalid_stored_setting(&setting.name).into())
             }
@@ -245,7 +246,7 @@ impl SiteSettings {
 
 impl Controller for SiteSettings {
     fn routes(&self) -> Vec<Route<Self>> {
-        let options: Vec<String> = self.site.registered_settings.iter().map(|s| s.option.clone()).collect();
+        let options: Vec<String> = self.rest.registered_settings.iter().map(|s| s.option.clone()).collect();
         vec![
             Route::new("/settings")
                 .conditional(preconditions::on(&self.site, move |_| Some(Subject::Options(options.clone()))))

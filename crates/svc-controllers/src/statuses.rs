@@ -12,7 +12,7 @@ use svc_schema::{
     Args, Error,
     build::{boolean, string},
 };
-use svc_site::Access;
+use svc_site::{Access, Site};
 
 use crate::{
     RestSite,
@@ -42,10 +42,10 @@ fn not_found() -> Error {
 pub struct Statuses;
 
 /// Whether the caller may edit posts of some type in the REST API.
-fn is_writer(site: &Arc<RestSite>, req: &Request) -> Result<bool> {
+fn is_writer(site: &Arc<Site>, req: &Request) -> Result<bool> {
     let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
-    Ok(site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)))
+    Ok(site.registries.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)))
 }
 
 /// Whether a status is visible to a caller, who may or may not edit posts.
@@ -73,14 +73,14 @@ impl RegistryEntries for Statuses {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        if req.context() == "edit" && !is_writer(site, req)? { Err(cannot_view(req)) } else { Ok(()) }
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if req.context() == "edit" && !is_writer(&rest.site, req)? { Err(cannot_view(req)) } else { Ok(()) }
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<PostStatus>> {
-        let is_writer = is_writer(site, req)?;
-        let statuses = site.statuses.iter().filter(|s| !s.internal && s.name != "trash");
-        let statuses = statuses.chain(site.statuses.get("trash"));
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<PostStatus>> {
+        let is_writer = is_writer(&rest.site, req)?;
+        let statuses = rest.site.registries.statuses.iter().filter(|s| !s.internal && s.name != "trash");
+        let statuses = statuses.chain(rest.site.registries.statuses.get("trash"));
         Ok(statuses.filter(|s| is_visible(s, is_writer)).cloned().collect::<Vec<_>>().into())
     }
 
@@ -89,20 +89,20 @@ impl RegistryEntries for Statuses {
         true
     }
 
-    fn links(site: &Arc<RestSite>, status: &PostStatus, req: &Request) -> Result<Links> {
+    fn links(rest: &Arc<RestSite>, status: &PostStatus, req: &Request) -> Result<Links> {
         let mut links = Links::new();
-        if let Some(posts) = site.types.get("post") {
-            let posts = site.settings(req.cx())?.urls.rest(&site.route_of_type(posts));
+        if let Some(posts) = rest.site.registries.types.get("post") {
+            let posts = rest.site.settings(req.cx())?.urls.rest(&rest.site.route_of_type(posts));
             let posts = if status.name == "publish" { posts } else { with_query(&posts, "status", &status.name) };
             links.add("archives", Link::new(posts));
         }
         Ok(links)
     }
 
-    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<PostStatus>> {
+    fn check_fetch(rest: &Arc<RestSite>, req: &Request) -> Result<Option<PostStatus>> {
         let name: String = req.require("status")?;
-        let status = site.statuses.get(&name).ok_or_else(not_found)?;
-        if is_visible(status, is_writer(site, req)?) { Ok(Some(status.clone())) } else { Err(cannot_read(req)) }
+        let status = rest.site.registries.statuses.get(&name).ok_or_else(not_found)?;
+        if is_visible(status, is_writer(&rest.site, req)?) { Ok(Some(status.clone())) } else { Err(cannot_read(req)) }
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {

@@ -13,7 +13,7 @@ use svc_schema::{
     Arg, Args, Error,
     build::{SchemaBuilder, array, boolean, object, string, untyped},
 };
-use svc_site::Access;
+use svc_site::{Access, Site};
 use svc_versions::Context;
 
 use crate::{
@@ -38,7 +38,7 @@ fn not_found() -> Error {
 /// A taxonomy with the data that its fields read.
 pub struct TaxonomyItem {
     taxonomy: Taxonomy,
-    site: Arc<RestSite>,
+    site: Arc<Site>,
 }
 
 impl TaxonomyItem {
@@ -62,13 +62,13 @@ fn map() -> SchemaBuilder {
 pub struct TaxonomyFamily;
 
 /// Whether the caller may assign terms of this taxonomy.
-fn may_assign(cx: &Context, site: &Arc<RestSite>, taxonomy: &Taxonomy, caller: &Caller) -> Result<bool> {
+fn may_assign(cx: &Context, site: &Arc<Site>, taxonomy: &Taxonomy, caller: &Caller) -> Result<bool> {
     let settings = site.settings(cx)?;
     Ok(Access::new(site, &settings).can(caller, &taxonomy.caps.assign_terms))
 }
 
 /// The requested taxonomies that are visible to this request, in registration order.
-fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TaxonomyItem>> {
+fn visible(site: &Arc<Site>, req: &Request) -> Result<Vec<TaxonomyItem>> {
     let caller = caller(req);
     let object_type: Option<String> = req.arg("type")?;
     let is_requested = |t: &Taxonomy| match object_type.as_deref() {
@@ -76,7 +76,7 @@ fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TaxonomyItem>> {
         Some(name) => t.object_types.iter().any(|o| o == name),
     };
     let mut visible = Vec::new();
-    for taxonomy in site.taxonomies.iter().filter(|t| t.show_in_rest && is_requested(t)) {
+    for taxonomy in site.registries.taxonomies.iter().filter(|t| t.show_in_rest && is_requested(t)) {
         if req.context() != "edit" || may_assign(req.cx(), site, taxonomy, &caller)? {
             visible.push(item(site, taxonomy));
         }
@@ -84,7 +84,7 @@ fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TaxonomyItem>> {
     Ok(visible)
 }
 
-fn item(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TaxonomyItem {
+fn item(site: &Arc<Site>, taxonomy: &Taxonomy) -> TaxonomyItem {
     TaxonomyItem { taxonomy: taxonomy.clone(), site: Arc::clone(site) }
 }
 
@@ -121,33 +121,33 @@ impl RegistryEntries for TaxonomyFamily {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        if req.context() == "edit" && visible(site, req)?.is_empty() { Err(cannot_view(req)) } else { Ok(()) }
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if req.context() == "edit" && visible(&rest.site, req)?.is_empty() { Err(cannot_view(req)) } else { Ok(()) }
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<TaxonomyItem>> {
-        Ok(visible(site, req)?.into())
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<TaxonomyItem>> {
+        Ok(visible(&rest.site, req)?.into())
     }
 
-    fn links(site: &Arc<RestSite>, item: &TaxonomyItem, req: &Request) -> Result<Links> {
+    fn links(rest: &Arc<RestSite>, item: &TaxonomyItem, req: &Request) -> Result<Links> {
         let mut links = Links::new();
-        links.add("collection", Link::new(route_url(req.cx(), site, "taxonomies")?));
-        let items = site.settings(req.cx())?.urls.rest(&site.route_of_taxonomy(&item.taxonomy));
+        links.add("collection", Link::new(route_url(req.cx(), &rest.site, "taxonomies")?));
+        let items = rest.site.settings(req.cx())?.urls.rest(&rest.site.route_of_taxonomy(&item.taxonomy));
         links.add(format!("{LINK_RELATION}items"), Link::new(items));
         Ok(links)
     }
 
     /// Succeeds if the taxonomy does not exist: the handler then returns 404.
-    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<TaxonomyItem>> {
+    fn check_fetch(rest: &Arc<RestSite>, req: &Request) -> Result<Option<TaxonomyItem>> {
         let name: String = req.require("taxonomy")?;
-        let Some(taxonomy) = site.taxonomies.get(&name) else { return Ok(None) };
+        let Some(taxonomy) = rest.site.registries.taxonomies.get(&name) else { return Ok(None) };
         if !taxonomy.show_in_rest {
             return Err(errors::forbidden(req));
         }
-        if req.context() == "edit" && !may_assign(req.cx(), site, taxonomy, &caller(req))? {
+        if req.context() == "edit" && !may_assign(req.cx(), &rest.site, taxonomy, &caller(req))? {
             return Err(errors::forbidden_context(req));
         }
-        Ok(Some(item(site, taxonomy)))
+        Ok(Some(item(&rest.site, taxonomy)))
     }
 
     async fn find(_: &Arc<RestSite>, _: &Request) -> Result<TaxonomyItem> {

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use svc_routing::{Request, Result};
 use svc_schema::Error;
-use svc_site::Access;
+use svc_site::{Access, Site};
 
-use crate::{RestSite, caller};
+use crate::caller;
 
 /// No such theme.
 pub(crate) fn not_found() -> Error {
@@ -16,11 +16,11 @@ pub(crate) fn not_found() -> Error {
 ///
 /// # Errors
 /// Database errors.
-pub(crate) fn is_writer(site: &RestSite, req: &Request) -> Result<bool> {
+pub(crate) fn is_writer(site: &Site, req: &Request) -> Result<bool> {
     let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
     let may_edit = |cap: &str| access.can(&caller, cap);
-    Ok(may_edit("edit_posts") || site.types.iter().any(|t| t.show_in_rest && may_edit(&t.caps.edit_posts)))
+    Ok(may_edit("edit_posts") || site.registries.types.iter().any(|t| t.show_in_rest && may_edit(&t.caps.edit_posts)))
 }
 
 /// Decodes a name in a path as PHP's `urldecode` does: `+` is a space.

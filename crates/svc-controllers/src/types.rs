@@ -13,7 +13,7 @@ use svc_schema::{
     Args, Error,
     build::{SchemaBuilder, array, boolean, object, string, types, untyped},
 };
-use svc_site::Access;
+use svc_site::{Access, Site};
 use svc_versions::Context;
 
 use crate::{
@@ -44,13 +44,13 @@ fn not_found() -> Error {
 /// A type with the data that its fields read.
 pub struct TypeItem {
     post_type: PostType,
-    site: Arc<RestSite>,
+    site: Arc<Site>,
 }
 
 impl TypeItem {
     /// Names of the taxonomies that posts of the type have.
     fn taxonomies(&self) -> Value {
-        let all = self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest);
+        let all = self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest);
         all.map(|t| Value::from(t.name.as_str())).collect()
     }
 
@@ -78,16 +78,16 @@ fn map() -> SchemaBuilder {
 pub struct Types;
 
 /// Whether the caller may edit posts of this type.
-fn may_edit(cx: &Context, site: &Arc<RestSite>, post_type: &PostType, caller: &Caller) -> Result<bool> {
+fn may_edit(cx: &Context, site: &Arc<Site>, post_type: &PostType, caller: &Caller) -> Result<bool> {
     let settings = site.settings(cx)?;
     Ok(Access::new(site, &settings).can(caller, &post_type.caps.edit_posts))
 }
 
 /// The types that are visible to this request, in registration order.
-fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TypeItem>> {
+fn visible(site: &Arc<Site>, req: &Request) -> Result<Vec<TypeItem>> {
     let caller = caller(req);
     let mut visible = Vec::new();
-    for post_type in site.types.iter().filter(|t| t.show_in_rest) {
+    for post_type in site.registries.types.iter().filter(|t| t.show_in_rest) {
         if req.context() != "edit" || may_edit(req.cx(), site, post_type, &caller)? {
             visible.push(item(site, post_type));
         }
@@ -95,7 +95,7 @@ fn visible(site: &Arc<RestSite>, req: &Request) -> Result<Vec<TypeItem>> {
     Ok(visible)
 }
 
-fn item(site: &Arc<RestSite>, post_type: &PostType) -> TypeItem {
+fn item(site: &Arc<Site>, post_type: &PostType) -> TypeItem {
     TypeItem { post_type: post_type.clone(), site: Arc::clone(site) }
 }
 
@@ -135,18 +135,18 @@ impl RegistryEntries for Types {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        if req.context() == "edit" && visible(site, req)?.is_empty() { Err(cannot_view(req)) } else { Ok(()) }
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if req.context() == "edit" && visible(&rest.site, req)?.is_empty() { Err(cannot_view(req)) } else { Ok(()) }
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<TypeItem>> {
-        Ok(visible(site, req)?.into())
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<TypeItem>> {
+        Ok(visible(&rest.site, req)?.into())
     }
 
-    fn links(site: &Arc<RestSite>, item: &TypeItem, req: &Request) -> Result<Links> {
+    fn links(rest: &Arc<RestSite>, item: &TypeItem, req: &Request) -> Result<Links> {
         let mut links = Links::new();
-        links.add("collection", Link::new(route_url(req.cx(), site, "types")?));
-        let items = site.settings(req.cx())?.urls.rest(&site.route_of_type(&item.post_type));
+        links.add("collection", Link::new(route_url(req.cx(), &rest.site, "types")?));
+        let items = rest.site.settings(req.cx())?.urls.rest(&rest.site.route_of_type(&item.post_type));
         links.add(format!("{LINK_RELATION}items"), Link::new(items));
         Ok(links)
     }
@@ -156,16 +156,16 @@ impl RegistryEntries for Types {
         Ok(None)
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<TypeItem> {
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<TypeItem> {
         let name: String = req.require("type")?;
-        let post_type = site.types.get(&name).ok_or_else(not_found)?;
+        let post_type = rest.site.registries.types.get(&name).ok_or_else(not_found)?;
         if !post_type.show_in_rest {
             return Err(cannot_read(req));
         }
-        if req.context() == "edit" && !may_edit(req.cx(), site, post_type, &caller(req))? {
+        if req.context() == "edit" && !may_edit(req.cx(), &rest.site, post_type, &caller(req))? {
             return Err(forbidden_context(req));
         }
-        Ok(item(site, post_type))
+        Ok(item(&rest.site, post_type))
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {

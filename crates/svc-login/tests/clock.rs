@@ -15,10 +15,10 @@ use chrono::{DateTime, NaiveDateTime};
 use http::{Request, Response, StatusCode, header};
 use svc_auth::{Keys, password, roles::Roles};
 use svc_brand::Brand;
-use svc_controllers::SiteSetup;
 use svc_login::{Attempts, Identities, LoginPages};
 use svc_model::User;
 use svc_routing::Registry;
+use svc_site::{Registries, SiteSetup};
 use svc_store::{DatabaseUrl, Store, StoreConfig, StoredText, options, schema, users};
 use tower::ServiceExt;
 
@@ -51,11 +51,12 @@ fn pages() -> Router {
         })
         .unwrap();
     let keys = Keys::resolve(|name| Some(format!("the secret {name}")), |_| None).unwrap();
-    let site =
-        SiteSetup::new(store, Brand::default(), Path::new("no-such-folder")).with_keys(keys.clone()).with_clock(clock);
+    let mut setup = SiteSetup::new(store, Brand::default(), Path::new("no-such-folder"));
+    (setup.keys, setup.clock) = (Some(keys.clone()), clock);
+    let site = setup.build(Registries::default()).unwrap();
     let server = Registry::new().build();
     let pages = LoginPages {
-        identities: Arc::new(Identities::new(Arc::clone(&site.finish().renderer.site), keys)),
+        identities: Arc::new(Identities::new(site, keys)),
         attempts: Arc::new(Attempts::default()),
         server: Box::new(move |_| server.clone()),
         local: true,

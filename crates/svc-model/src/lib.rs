@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod builtin_types;
 mod comment;
 mod ids;
 mod meta_kind;

@@ -3,6 +3,8 @@
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value, json};
 
+use crate::builtin_types::BUILTIN;
+
 /// The route family of the REST API that serves a post type.
 ///
 /// It is named here because it is part of a type's registration, as `rest_base` is, and because rules below the REST API
@@ -100,7 +102,7 @@ impl PostTypeCaps {
     }
 
     /// Replaces every capability except the three meta capabilities and `read`.
-    fn all_primitive(mut self, cap: &str) -> Self {
+    pub(crate) fn all_primitive(mut self, cap: &str) -> Self {
         for slot in [
             &mut self.edit_posts,
             &mut self.edit_others_posts,
@@ -194,7 +196,7 @@ impl PostType {
             map_meta_cap: true,
             taxonomies: Vec::new(),
             has_archive: None,
-            rewrite_slug: (!BUILTIN.contains(&name)).then(|| name.to_owned()),
+            rewrite_slug: (!is_builtin(name)).then(|| name.to_owned()),
             delete_with_user: None,
             template: json!([]),
             template_lock: json!(false),
@@ -252,29 +254,14 @@ impl PostType {
 
     /// Returns whether the type is one that WordPress registers itself.
     pub fn is_builtin(&self) -> bool {
-        BUILTIN.contains(&self.name.as_str())
+        is_builtin(&self.name)
     }
 }
 
-/// Names of the types that WordPress registers itself, in registration order.
-const BUILTIN: [&str; 16] = [
-    "post",
-    "page",
-    "attachment",
-    "revision",
-    "nav_menu_item",
-    "custom_css",
-    "customize_changeset",
-    "oembed_cache",
-    "user_request",
-    "wp_block",
-    "wp_template",
-    "wp_template_part",
-    "wp_global_styles",
-    "wp_navigation",
-    "wp_font_family",
-    "wp_font_face",
-];
+/// Whether WordPress registers the type of this name itself.
+fn is_builtin(name: &str) -> bool {
+    BUILTIN.iter().any(|row| row.name == name)
+}
 
 /// The registered post types, in registration order.
 #[derive(Clone, Debug)]
@@ -313,211 +300,6 @@ impl PostTypes {
 impl Default for PostTypes {
     /// The sixteen types that WordPress registers.
     fn default() -> Self {
-        let caps = || PostTypeCaps::of("post", "posts");
-        let themed = |caps: PostTypeCaps| caps.all_primitive("edit_theme_options");
-        let icon = |name: &str| Some(format!("dashicons-admin-{name}"));
-
-        let mut post = PostType::new("post").labelled("Posts", "Post").public().rest("posts").supporting(&[
-            "title",
-            "editor",
-            "author",
-            "thumbnail",
-            "excerpt",
-            "trackbacks",
-            "custom-fields",
-            "comments",
-            "revisions",
-            "post-formats",
-            "autosave",
-        ]);
-        post.supports.insert("editor".to_owned(), json!([{"notes": true}]));
-        post.menu_icon = icon("post");
-        post.labels.insert("archives".to_owned(), "Post Archives".to_owned());
-        post.rewrite_slug = None;
-        post.delete_with_user = Some(true);
-
-        let mut page = PostType::new("page").labelled("Pages", "Page").public().rest("pages").supporting(&[
-            "title",
-            "editor",
-            "author",
-            "thumbnail",
-            "page-attributes",
-            "custom-fields",
-            "comments",
-            "revisions",
-            "autosave",
-        ]);
-        page.supports.insert("editor".to_owned(), json!([{"notes": true}]));
-        page.menu_icon = icon("page");
-        page.labels.insert("archives".to_owned(), "Page Archives".to_owned());
-        page.publicly_queryable = false;
-        page.hierarchical = true;
-        page.caps = PostTypeCaps::of("page", "pages");
-        page.rewrite_slug = None;
-        page.delete_with_user = Some(true);
-
-        let mut attachment = PostType::new("attachment").labelled("Media", "Media").public().rest("media");
-        attachment = attachment.supporting(&["title", "author", "comments"]);
-        attachment.menu_icon = icon("media");
-        attachment.show_in_nav_menus = false;
-        attachment.caps.create_posts = "upload_files".to_owned();
-        attachment.route_family = RouteFamily::Attachments;
-        attachment.rewrite_slug = None;
-        attachment.delete_with_user = Some(true);
-
-        let mut revision = PostType::new("revision").labelled("Revisions", "Revision").supporting(&["author"]);
-        revision.delete_with_user = Some(true);
-
-        let mut nav_menu_item = PostType::new("nav_menu_item")
-            .labelled("Navigation Menu Items", "Navigation Menu Item")
-            .rest("menu-items")
-            .supporting(&["title", "editor", "autosave"]);
-        nav_menu_item.caps = themed(caps());
-        nav_menu_item.route_family = RouteFamily::MenuItems;
-        nav_menu_item.delete_with_user = Some(false);
-
-        let mut custom_css = PostType::new("custom_css").labelled("Custom CSS", "Custom CSS");
-        custom_css = custom_css.supporting(&["title", "revisions"]);
-        custom_css.map_meta_cap = false;
-        let theme_options = "edit_theme_options".to_owned();
-        custom_css.caps = PostTypeCaps {
-            edit_post: "edit_css".to_owned(),
-            read_post: "read".to_owned(),
-            delete_post: theme_options.clone(),
-            delete_posts: theme_options.clone(),
-            publish_posts: theme_options.clone(),
-            read_private_posts: "read".to_owned(),
-            delete_private_posts: theme_options.clone(),
-            delete_published_posts: theme_options.clone(),
-            delete_others_posts: theme_options,
-            ..caps().all_primitive("edit_css")
-        };
-        custom_css.delete_with_user = Some(false);
-
-        let mut changeset = PostType::new("customize_changeset").labelled("Changesets", "Changeset");
-        changeset = changeset.supporting(&["title", "author"]);
-        changeset.caps = PostTypeCaps {
-            edit_post: "customize".to_owned(),
-            read_post: "customize".to_owned(),
-            delete_post: "customize".to_owned(),
-            edit_published_posts: "do_not_allow".to_owned(),
-            ..caps().all_primitive("customize")
-        };
-        changeset.delete_with_user = Some(false);
-
-        // Types that are not hierarchical but have a label for parent posts.
-        let parent_label =
-            |singular: &str| IndexMap::from([("parent_item_colon".to_owned(), format!("Parent {singular}:"))]);
-
-        let internal = |name: &str, plural: &str, singular: &str| {
-            let mut t = PostType::new(name).labelled(plural, singular).supporting(&["title", "editor", "autosave"]);
-            t.delete_with_user = Some(false);
-            t
-        };
-
-        let mut block = PostType::new("wp_block").labelled("Patterns", "Pattern").rest("blocks").supporting(&[
-            "title",
-            "excerpt",
-            "editor",
-            "revisions",
-            "custom-fields",
-            "autosave",
-        ]);
-        block.show_ui = true;
-        block.route_family = RouteFamily::Blocks;
-        block.caps = PostTypeCaps::of("block", "blocks");
-        block.caps.read = "edit_posts".to_owned();
-        block.caps.create_posts = "publish_posts".to_owned();
-        block.caps.edit_posts = "edit_posts".to_owned();
-        block.caps.edit_published_posts = "edit_published_posts".to_owned();
-        block.caps.delete_published_posts = "delete_published_posts".to_owned();
-        block.caps.delete_posts = "delete_posts".to_owned();
-        block.caps.edit_others_posts = "edit_others_posts".to_owned();
-        block.caps.delete_others_posts = "delete_others_posts".to_owned();
-
-        let templates = |name: &str, plural: &str, singular: &str, base: &str, kind: &str| {
-            let mut t = PostType::new(name).labelled(plural, singular).rest(base).supporting(&[
-                "title",
-                "slug",
-                "excerpt",
-                "editor",
-                "revisions",
-                "author",
-                "autosave",
-            ]);
-            t.route_family = RouteFamily::Templates;
-            t.caps = themed(PostTypeCaps::of(kind, &format!("{kind}s")));
-            t.caps.read = "edit_theme_options".to_owned();
-            t.description = format!("{plural} of the active theme, including changes made on this site.");
-            t.labels = parent_label(singular);
-            t
-        };
-
-        let mut global_styles = PostType::new("wp_global_styles")
-            .labelled("Global Styles", "Global Style")
-            .rest("global-styles")
-            .supporting(&["title", "editor", "revisions"]);
-        global_styles.supports.shift_remove("autosave");
-        global_styles.route_family = RouteFamily::GlobalStyles;
-        global_styles.description = "Site-wide styles for the active theme.".to_owned();
-        global_styles.caps.read = "edit_posts".to_owned();
-        for slot in [
-            &mut global_styles.caps.edit_posts,
-            &mut global_styles.caps.edit_published_posts,
-            &mut global_styles.caps.delete_published_posts,
-            &mut global_styles.caps.edit_others_posts,
-            &mut global_styles.caps.delete_others_posts,
-            &mut global_styles.caps.create_posts,
-        ] {
-            *slot = "edit_theme_options".to_owned();
-        }
-
-        let mut navigation = PostType::new("wp_navigation")
-            .labelled("Navigation Menus", "Navigation Menu")
-            .rest("navigation")
-            .supporting(&["title", "editor", "revisions", "autosave"]);
-        navigation.show_ui = true;
-        navigation.caps = themed(caps());
-        navigation.description = "Menus shown by navigation blocks.".to_owned();
-        navigation.labels = parent_label("Navigation Menu");
-
-        let fonts = |name: &str, plural: &str, singular: &str, base: &str, controller: RouteFamily| {
-            let mut t = PostType::new(name).labelled(plural, singular).rest(base).supporting(&["title"]);
-            t.route_family = controller;
-            t.caps = themed(caps());
-            t.caps.read = "edit_theme_options".to_owned();
-            t.caps.delete_private_posts = "delete_private_posts".to_owned();
-            t.caps.edit_private_posts = "edit_private_posts".to_owned();
-            t
-        };
-
-        let mut all = PostTypes(IndexMap::new());
-        for post_type in [
-            post,
-            page,
-            attachment,
-            revision,
-            nav_menu_item,
-            custom_css,
-            changeset,
-            internal("oembed_cache", "oEmbed Responses", "oEmbed Response"),
-            internal("user_request", "User Requests", "User Request"),
-            block,
-            templates("wp_template", "Templates", "Template", "templates", "template"),
-            templates("wp_template_part", "Template Parts", "Template Part", "template-parts", "post"),
-            global_styles,
-            navigation,
-            fonts("wp_font_family", "Font Families", "Font Family", "font-families", RouteFamily::FontFamilies),
-            fonts(
-                "wp_font_face",
-                "Font Faces",
-                "Font Face",
-                r"font-families/(?P<font_family_id>[\d]+)/font-faces",
-                RouteFamily::FontFaces,
-            ),
-        ] {
-            all.register(post_type);
-        }
-        all
+        PostTypes(BUILTIN.iter().map(|row| (row.name.to_owned(), row.post_type())).collect())
     }
 }

@@ -13,7 +13,7 @@ use svc_render::{
     page_template::{self, ListContext, TemplateContext},
 };
 use svc_site::{
-    Settings, SiteResult, Visitor,
+    Settings, Site, SiteResult, Visitor,
     templates::hierarchy::{self, PageSubject},
     urls::{rest_base, taxonomy_rest_base},
 };
@@ -47,7 +47,8 @@ pub(crate) const PROTECTED: &str = "<p>This content is password protected.</p>";
 
 /// Builds the pages of one request, in one snapshot.
 pub(crate) struct PageBuilder<'a> {
-    pub(crate) site: &'a SiteRenderer,
+    pub(crate) site: &'a Site,
+    pub(crate) renderer: &'a SiteRenderer,
     pub(crate) settings: &'a Settings,
     pub(crate) texts: &'a dyn Texts,
     pub(crate) db: &'a mut Db,
@@ -172,7 +173,7 @@ impl PageBuilder<'_> {
     pub(crate) fn single(&mut self, post: Post, url: String, is_front: bool) -> SiteResult<Page> {
         let namespace = self.site.brand.namespace();
         let id = u64::try_from(post.id.0).unwrap_or_default();
-        let post_type = self.site.types.get(&post.post_type);
+        let post_type = self.site.registries.types.get(&post.post_type);
         let shown = post_type.map_or(Queried::Other, |k| Queried::Singular(id, rest_base(k, &namespace)));
         let title = plain(&self.title_html(&post));
         let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
@@ -222,7 +223,7 @@ impl PageBuilder<'_> {
         let (url, missing, visitor) = (self.url.clone(), self.missing.clone(), self.visitor.clone());
         let context = TemplateContext { url, missing, visitor, ..context };
         let slugs = hierarchy::of_page(subject, self.settings);
-        let rendered = page_template::render_template(self.site, self.settings, self.db, &slugs, context)?;
+        let rendered = page_template::render_template(self.renderer, self.settings, self.db, &slugs, context)?;
         let sheet = (self.sheet, self.db.cx().transport());
         Ok(rendered.map(|rendered| themed_page(sheet, status, frame, links, class, rendered)))
     }
@@ -231,7 +232,9 @@ impl PageBuilder<'_> {
         let all = terms::of_objects(self.db, &[post])?.remove(&post).unwrap_or_default();
         let shown: Vec<Term> = all
             .into_iter()
-            .filter(|t| self.site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.publicly_queryable && x.show_ui))
+            .filter(|t| {
+                self.site.registries.taxonomies.get(&t.taxonomy).is_some_and(|x| x.publicly_queryable && x.show_ui)
+            })
             .collect();
         let term_urls = urls::term_urls(self.db, self.site, self.settings, &shown)?;
         let mut groups: Vec<(String, TermGroup)> = Vec::new();
@@ -240,7 +243,12 @@ impl PageBuilder<'_> {
             match groups.iter_mut().find(|(name, _)| *name == term.taxonomy) {
                 Some((_, group)) => group.terms.push(link),
                 None => {
-                    let label = self.site.taxonomies.get(&term.taxonomy).map_or_else(String::new, |x| x.label.clone());
+                    let label = self
+                        .site
+                        .registries
+                        .taxonomies
+                        .get(&term.taxonomy)
+                        .map_or_else(String::new, |x| x.label.clone());
                     groups.push((term.taxonomy.clone(), TermGroup { label, terms: vec![link] }));
                 }
             }

@@ -15,8 +15,8 @@ use axum::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use svc_http::context_of;
 use svc_login::Identities;
-use svc_render::SiteRenderer;
 use svc_routing::{Method, Server, Transport};
+use svc_site::Site;
 use svc_versions::Context;
 
 use crate::{
@@ -52,14 +52,14 @@ pub struct ExplorerPaths {
 pub type ServerOf = Box<dyn Fn(Transport) -> Server + Send + Sync>;
 
 struct Explorer {
-    site: Arc<SiteRenderer>,
+    site: Arc<Site>,
     identities: Arc<Identities>,
     paths: ExplorerPaths,
     server: ServerOf,
 }
 
 /// The routes of the explorer.
-pub fn router(site: Arc<SiteRenderer>, identities: Arc<Identities>, paths: ExplorerPaths, server: ServerOf) -> Router {
+pub fn router(site: Arc<Site>, identities: Arc<Identities>, paths: ExplorerPaths, server: ServerOf) -> Router {
     let base = paths.explorer.clone();
     Router::new()
         .route(base.trim_end_matches('/'), get(to_slash))

@@ -37,7 +37,7 @@ impl SiteTexts {
         raw: &str,
         render: impl FnOnce(&SiteRenderer, &Arc<Settings>) -> String,
     ) -> String {
-        match self.0.settings(cx) {
+        match self.0.site.settings(cx) {
             Ok(settings) => render(&self.0, &settings),
             Err(_) => svc_text::esc_html(&plain(raw)),
         }
@@ -50,15 +50,15 @@ impl Texts for SiteTexts {
     }
 
     fn content(&self, cx: &Context, post: &Post) -> String {
-        self.rendered(cx, &post.content, |site, settings| {
-            blocks::render_public(cx, site, settings, post, "", None)
+        self.rendered(cx, &post.content, |renderer, settings| {
+            blocks::render_public(cx, renderer, settings, post, "", None)
                 .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }
 
     fn excerpt(&self, cx: &Context, post: &Post) -> String {
-        self.rendered(cx, &post.content, |site, settings| {
-            blocks::render_public(cx, site, settings, post, "", Some(EXCERPT_WORDS))
+        self.rendered(cx, &post.content, |renderer, settings| {
+            blocks::render_public(cx, renderer, settings, post, "", Some(EXCERPT_WORDS))
                 .unwrap_or_else(|_| svc_text::esc_html(&plain(&post.content)))
         })
     }

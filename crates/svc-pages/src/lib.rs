@@ -50,7 +50,7 @@ const MAX_PAIRS: usize = 100;
 
 /// State of the pages.
 struct Pages {
-    site: Arc<SiteRenderer>,
+    renderer: Arc<SiteRenderer>,
     format: Arc<dyn Texts>,
     sheet: theme::Sheet,
     /// Finds the user of a cookie.
@@ -62,12 +62,12 @@ struct Pages {
 /// A router that responds to every request with a page. `explorer` is the path of the API explorer, if there is one: the pages of
 /// signed-in users link to it.
 pub fn router(
-    site: Arc<SiteRenderer>,
+    renderer: Arc<SiteRenderer>,
     format: Arc<dyn Texts>,
     identities: Arc<Identities>,
     explorer: Option<String>,
 ) -> Router {
-    let pages = Pages { site, format, sheet: theme::Sheet::default(), identities, explorer };
+    let pages = Pages { renderer, format, sheet: theme::Sheet::default(), identities, explorer };
     Router::new().fallback(handle).with_state(Arc::new(pages))
 }
 
@@ -118,7 +118,7 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
     cx.renew_stamp(slot.as_ref().map(|slot| slot.stamp));
     let render = async |part: Context| {
         parts.cx = part;
-        Box::pin(with_feeds(&parts.cx, &pages.site, |missing| pages.page(&parts, missing))).await
+        Box::pin(with_feeds(&parts.cx, &pages.renderer, |missing| pages.page(&parts, missing))).await
     };
     let (page, dependencies) = cx.scope(render).await;
     let page = page.unwrap_or_else(|error| {
@@ -134,8 +134,8 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
 
 impl Pages {
     fn page(&self, parts: &PageRequest, missing: &Missing) -> Result<Page, svc_schema::Error> {
-        self.site.read(&parts.cx, |db| {
-            let settings = self.site.settings_in(db)?;
+        self.renderer.site.read(&parts.cx, |db| {
+            let settings = self.renderer.site.settings_in(db)?;
             if parts.path.ends_with("/xmlrpc.php") {
                 return Ok(Page::rsd(&settings, parts.has("rsd")));
             }
@@ -144,7 +144,7 @@ impl Pages {
                 return Ok(page);
             }
             if let Some(LookupTarget::Sitemap(file)) = lookups.first().map(|lookup| &lookup.target) {
-                let mut sitemaps = Sitemaps { site: &self.site, settings: &settings, db: &mut *db };
+                let mut sitemaps = Sitemaps { site: &self.renderer.site, settings: &settings, db: &mut *db };
                 if let Some(page) = sitemaps.page(file)? {
                     return Ok(page);
                 }
@@ -155,11 +155,12 @@ impl Pages {
                 Err(refused) => return Ok(refused),
             };
             let mut resolver =
-                PageResolver { site: &self.site, settings: &settings, db, viewer: &viewer.visitor.caller };
+                PageResolver { site: &self.renderer.site, settings: &settings, db, viewer: &viewer.visitor.caller };
             let (lookup, found) = resolver.resolve(&lookups)?;
             let (found, private) = self.for_viewer(db, &viewer, &lookup, found, has_preview_nonce)?;
             let mut builder = build::PageBuilder {
-                site: &self.site,
+                site: &self.renderer.site,
+                renderer: &self.renderer,
                 settings: &settings,
                 texts: &*self.format,
                 db,
@@ -211,8 +212,8 @@ impl Pages {
         };
         let has_password = post.is_protected();
         if lookup.preview && has_preview_nonce && is_user {
-            let settings = self.site.settings_in(db)?;
-            let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&*post))?;
+            let settings = self.renderer.site.settings_in(db)?;
+            let access = Access::of_posts(&self.renderer.site, &settings, db, std::slice::from_ref(&*post))?;
             let may_edit = viewer.visitor.caller.can_post(PostCap::Edit, &post, &access);
             drop(access);
             if may_edit && let Some(autosave) = posts::latest_autosave(db, post.id, None)? {
@@ -244,7 +245,7 @@ impl Pages {
             PageTarget::Single(post) => {
                 let url = builder.url_of(&post)?;
                 // The permalink of a post that is not public must not be revealed.
-                let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
+                let is_public = self.renderer.site.registries.statuses.get(&post.status).is_some_and(|s| s.public);
                 match urls::redirect_to(&url, &parts.path).filter(|_| plain && is_public) {
                     Some(to) => Ok(Page::redirect(&to)),
                     None => builder.single(*post, url, false),

@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{HeaderMap, Method, header, request::Parts};
 use svc_http::{Uncached, transport_of};
-use svc_render::SiteRenderer;
+use svc_site::Site;
 use svc_store::Store;
 use svc_versions::{Dependencies, Stamp, Transport, Usage, VersionedCache};
 
@@ -44,7 +44,7 @@ pub(crate) struct Slot {
 
 impl PageCache {
     /// A cache of at most `capacity` bytes.
-    pub fn new(site: &SiteRenderer, capacity: u64) -> Self {
+    pub fn new(site: &Site, capacity: u64) -> Self {
         let cookies = [site.brand.cookie(svc_auth::Scheme::LoggedIn.name()), site.brand.post_password_cookie()];
         PageCache { store: site.store.clone(), pages: VersionedCache::new(capacity), cookies }
     }

@@ -4,8 +4,7 @@ use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
-use svc_render::SiteRenderer;
-use svc_site::{Settings, SiteResult, url_resolver::UrlResolver};
+use svc_site::{Settings, Site, SiteResult, url_resolver::UrlResolver};
 use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery, TaxClause},
@@ -61,7 +60,7 @@ pub(crate) struct List {
 
 /// Resolves URLs in one snapshot.
 pub(crate) struct PageResolver<'a> {
-    pub(crate) site: &'a SiteRenderer,
+    pub(crate) site: &'a Site,
     pub(crate) settings: &'a Settings,
     pub(crate) db: &'a mut Db,
     /// The viewer of the page.
@@ -116,7 +115,7 @@ impl PageResolver<'_> {
     /// Moves sticky posts to the top of the first page, and adds those that are on later pages.
     fn prepend_sticky(&mut self, list: &mut List) -> SiteResult<()> {
         let mut top = posts::get_many(self.db, &self.settings.sticky_list)?;
-        let public = self.site.statuses.public_names();
+        let public = self.site.registries.statuses.public_names();
         top.retain(|p| p.post_type == "post" && public.contains(&p.status.as_str()));
         list.posts.retain(|p| !self.settings.sticky.contains(&p.id));
         list.posts.splice(0..0, top);
@@ -127,7 +126,7 @@ impl PageResolver<'_> {
     fn newest(&self, lookup: &Lookup) -> PostQuery {
         let limit = self.page_size(lookup);
         PostQuery::default()
-            .statuses(self.site.statuses.public_names().into_iter().map(str::to_owned).collect())
+            .statuses(self.site.registries.statuses.public_names().into_iter().map(str::to_owned).collect())
             .order_by(vec![(PostOrderBy::Date, Order::Desc)])
             .limit(Some(limit))
             .offset(lookup.paged.max(1).saturating_sub(1).saturating_mul(limit).min(i64::MAX as u64))
@@ -165,7 +164,7 @@ impl PageResolver<'_> {
         let mut allow_empty = false;
         query.post_types = vec!["post".to_owned()];
         if let Some(name) = &archive.post_type {
-            let Some(post_type) = self.site.types.get(name).filter(|t| t.has_archive.is_some()) else {
+            let Some(post_type) = self.site.registries.types.get(name).filter(|t| t.has_archive.is_some()) else {
                 return Ok(PageTarget::NotFound);
             };
             query.post_types = vec![post_type.name.clone()];
@@ -223,7 +222,7 @@ impl PageResolver<'_> {
         let name = match key {
             TermKey::Id(name, _) | TermKey::Path(name, _) => name,
         };
-        let Some(taxonomy) = self.site.taxonomies.get(name).filter(|t| t.publicly_queryable).cloned() else {
+        let Some(taxonomy) = self.site.registries.taxonomies.get(name).filter(|t| t.publicly_queryable).cloned() else {
             return Ok(None);
         };
         let term = match key {
@@ -242,13 +241,13 @@ impl PageResolver<'_> {
 
     /// The types with pages that a taxonomy classifies.
     fn types_with(&self, taxonomy: &Taxonomy) -> Vec<String> {
-        let has_pages = |name: &&String| self.site.types.get(name).is_some_and(PostType::is_viewable);
+        let has_pages = |name: &&String| self.site.registries.types.get(name).is_some_and(PostType::is_viewable);
         taxonomy.object_types.iter().filter(has_pages).cloned().collect()
     }
 
     fn searched_types(&self) -> Vec<String> {
         let searched = |t: &&PostType| !t.exclude_from_search && t.public && t.name != "attachment";
-        self.site.types.iter().filter(searched).map(|t| t.name.clone()).collect()
+        self.site.registries.types.iter().filter(searched).map(|t| t.name.clone()).collect()
     }
 }
 

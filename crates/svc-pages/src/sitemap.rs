@@ -6,8 +6,7 @@
 
 use askama::Template;
 use svc_model::{PostType, Taxonomy};
-use svc_render::SiteRenderer;
-use svc_site::{Settings, SiteResult};
+use svc_site::{Settings, Site, SiteResult};
 use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery},
@@ -61,7 +60,7 @@ impl Subject<'_> {
 
 /// Builds the sitemaps of a site.
 pub(crate) struct Sitemaps<'a> {
-    pub(crate) site: &'a SiteRenderer,
+    pub(crate) site: &'a Site,
     pub(crate) settings: &'a Settings,
     pub(crate) db: &'a mut Db,
 }
@@ -156,9 +155,9 @@ fn parse(file: &str) -> Option<(&str, u64)> {
 }
 
 /// Everything that has public URLs, in the order of the index.
-fn subjects(site: &SiteRenderer) -> impl Iterator<Item = Subject<'_>> {
-    let types = site.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(Subject::Posts);
-    let taxonomies = site.taxonomies.iter().filter(|t| t.public).map(Subject::Terms);
+fn subjects(site: &Site) -> impl Iterator<Item = Subject<'_>> {
+    let types = site.registries.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(Subject::Posts);
+    let taxonomies = site.registries.taxonomies.iter().filter(|t| t.public).map(Subject::Terms);
     types.chain(taxonomies).chain([Subject::Users])
 }
 
@@ -185,8 +184,8 @@ fn term_query(taxonomy: &Taxonomy, number: u64) -> TermQuery {
 }
 
 /// The users whose posts are public.
-fn user_query(site: &SiteRenderer, number: u64) -> UserQuery {
-    let types = site.types.iter().filter(|t| t.is_viewable() && t.name != "attachment");
+fn user_query(site: &Site, number: u64) -> UserQuery {
+    let types = site.registries.types.iter().filter(|t| t.is_viewable() && t.name != "attachment");
     UserQuery::default()
         .published(Some(types.map(|t| t.name.clone()).collect()))
         .order_by(UserOrderBy::Id)

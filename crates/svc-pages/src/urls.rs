@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{PageLink, PostLink, SiteUrls};
-use svc_render::SiteRenderer;
-use svc_site::{Settings, SiteResult};
+use svc_site::{Settings, Site, SiteResult};
 use svc_store::{Db, posts, stamp, terms, users};
 
 use crate::resolve::{List, ListSubject};
@@ -24,7 +23,7 @@ pub(crate) struct PostUrls {
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn post_urls(db: &mut Db, site: &SiteRenderer, settings: &Settings, rows: &[Post]) -> SiteResult<PostUrls> {
+pub(crate) fn post_urls(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<PostUrls> {
     let urls = &settings.urls;
     let mut ids: Vec<UserId> = rows.iter().map(|p| p.author).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
@@ -51,7 +50,7 @@ pub(crate) fn post_urls(db: &mut Db, site: &SiteRenderer, settings: &Settings, r
                     date: &stamp::format(post.date),
                     author: authors.get(&post.author).map_or("", |u| &u.nicename),
                     category: categories.get(&post.id).map_or("", String::as_str),
-                    plain: site.types.get(&post.post_type).is_none_or(|t| t.name != "post"),
+                    plain: site.registries.types.get(&post.post_type).is_none_or(|t| t.name != "post"),
                     leave_name: false,
                 }),
             };
@@ -112,13 +111,8 @@ fn term_paths(db: &mut Db, all: &[Term]) -> SiteResult<HashMap<TermId, Vec<Strin
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn term_urls(
-    db: &mut Db,
-    site: &SiteRenderer,
-    settings: &Settings,
-    all: &[Term],
-) -> SiteResult<Vec<String>> {
-    let hierarchical = |t: &&Term| site.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
+pub(crate) fn term_urls(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) -> SiteResult<Vec<String>> {
+    let hierarchical = |t: &&Term| site.registries.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
     let nested: Vec<Term> = all.iter().filter(|t| !t.parent.is_none()).filter(hierarchical).cloned().collect();
     let paths = if nested.is_empty() { HashMap::new() } else { term_paths(db, &nested)? };
     let url = |term: &Term, taxonomy: &Taxonomy| {
@@ -127,7 +121,10 @@ pub(crate) fn term_urls(
         let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
         settings.urls.term(term, taxonomy, parents)
     };
-    Ok(all.iter().map(|t| site.taxonomies.get(&t.taxonomy).map_or_else(String::new, |x| url(t, x))).collect())
+    Ok(all
+        .iter()
+        .map(|t| site.registries.taxonomies.get(&t.taxonomy).map_or_else(String::new, |x| url(t, x)))
+        .collect())
 }
 
 /// The URL of the first page of a list; `None` for lists without a URL of their own.
@@ -136,7 +133,7 @@ pub(crate) fn term_urls(
 /// Errors of the store.
 pub(crate) fn list_url(
     db: &mut Db,
-    site: &SiteRenderer,
+    site: &Site,
     settings: &Settings,
     subject: &ListSubject,
 ) -> SiteResult<Option<String>> {

@@ -30,7 +30,7 @@ pub fn class_list(site: &Site, post: &Post, post_type: &PostType, terms: &[Term]
         classes.push("has-post-thumbnail".to_owned());
     }
     classes.push("hentry".to_owned());
-    for taxonomy in site.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
+    for taxonomy in site.registries.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
         let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
         for term in terms.iter().filter(|t| t.taxonomy == taxonomy.name && !t.slug.is_empty()) {
             classes.push(format!("{prefix}-{}", term_class(term)));

@@ -13,7 +13,7 @@ use svc_content::{
     shortcodes::Page,
 };
 use svc_model::Post;
-use svc_site::{ActiveTheme, Settings};
+use svc_site::{ActiveTheme, Settings, Site};
 use svc_versions::Context;
 
 use crate::{
@@ -47,19 +47,19 @@ impl<'a> RenderOptions<'a> {
 
 /// Renders a text of a post, or returns it from the render cache.
 fn cached(
-    site: &SiteRenderer,
+    renderer: &SiteRenderer,
     settings: &Settings,
     (source, text): (Source, &str),
     post: &Post,
     options: &RenderOptions<'_>,
     run: impl FnOnce(&mut RenderContext<'_>) -> String,
 ) -> String {
-    let theme = site.theme(options.cx, settings);
+    let theme = renderer.site.theme(options.cx, settings);
     let run = |images: &dyn Images| with_context(settings, &theme, post, options, images, run);
     if options.dynamic.is_some() || options.before.is_some() {
         return run(options.images);
     }
-    site.render_cache.get_or_render(
+    renderer.render_cache.get_or_render(
         source,
         text,
         &RenderInputs {
@@ -130,15 +130,15 @@ pub fn menu_item_description(content: &str) -> String {
 }
 
 /// A post's content as HTML.
-pub fn content(site: &SiteRenderer, settings: &Settings, post: &Post, options: &RenderOptions<'_>) -> String {
-    cached(site, settings, (Source::Content, &post.content), post, options, |context| {
+pub fn content(renderer: &SiteRenderer, settings: &Settings, post: &Post, options: &RenderOptions<'_>) -> String {
+    cached(renderer, settings, (Source::Content, &post.content), post, options, |context| {
         display::render_content(&post.content, context)
     })
 }
 
 /// A post's excerpt as HTML: the manual one, or one of at most `words` words generated from the content.
 pub fn excerpt(
-    site: &SiteRenderer,
+    renderer: &SiteRenderer,
     settings: &Settings,
     post: &Post,
     options: &RenderOptions<'_>,
@@ -148,7 +148,7 @@ pub fn excerpt(
         true => (Source::Generated(words), post.content.as_str()),
         false => (Source::Manual, post.excerpt.as_str()),
     };
-    cached(site, settings, of, post, options, |context| {
+    cached(renderer, settings, of, post, options, |context| {
         context.excerpt_length = words;
         display::render_excerpt(&post.excerpt, &post.content, context)
     })
@@ -157,7 +157,7 @@ pub fn excerpt(
 /// The blocks of a widget as HTML, dynamic blocks included.
 pub fn widget_blocks(
     cx: &Context,
-    site: &SiteRenderer,
+    site: &Site,
     settings: &Settings,
     text: &str,
     dynamic: &dyn DynamicBlocks,
@@ -182,7 +182,7 @@ pub enum WidgetText {
 }
 
 /// The text of a text widget as HTML.
-pub fn widget_text(cx: &Context, site: &SiteRenderer, settings: &Settings, text: &str, written: WidgetText) -> String {
+pub fn widget_text(cx: &Context, site: &Site, settings: &Settings, text: &str, written: WidgetText) -> String {
     let (images, page) = (SiteImages::default(), Mutex::default());
     let options = RenderOptions::new(cx, &images, &page);
     with_context(settings, &site.theme(cx, settings), &Post::default(), &options, &images, |context| match written {

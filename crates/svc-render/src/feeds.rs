@@ -41,7 +41,7 @@ pub struct OwnFetch;
 /// Errors of `render`.
 pub async fn with_feeds<T, E>(
     cx: &Context,
-    site: &Arc<SiteRenderer>,
+    renderer: &Arc<SiteRenderer>,
     render: impl Fn(&Missing) -> Result<T, E>,
 ) -> Result<T, E> {
     let missing = Missing::default();
@@ -51,7 +51,7 @@ pub async fn with_feeds<T, E>(
         if urls.is_empty() || cx.get::<OwnFetch>().is_some() {
             break;
         }
-        fetch(site, urls).await;
+        fetch(renderer, urls).await;
         rendered = render(&missing)?;
     }
     Ok(rendered)
@@ -63,37 +63,38 @@ pub async fn with_feeds<T, E>(
 /// Errors of `render`.
 pub fn with_cached_feeds<T, E>(
     cx: &Context,
-    site: &Arc<SiteRenderer>,
+    renderer: &Arc<SiteRenderer>,
     render: impl FnOnce(&Missing) -> Result<T, E>,
 ) -> Result<T, E> {
     let missing = Missing::default();
     let rendered = render(&missing)?;
     let urls = missing.take();
     if !urls.is_empty() && cx.get::<OwnFetch>().is_none() {
-        let site = Arc::clone(site);
-        tokio::spawn(async move { fetch(&site, urls).await });
+        let renderer = Arc::clone(renderer);
+        tokio::spawn(async move { fetch(&renderer, urls).await });
     }
     Ok(rendered)
 }
 
 /// Fetches feeds concurrently.
-async fn fetch(site: &Arc<SiteRenderer>, urls: BTreeSet<String>) {
+async fn fetch(renderer: &Arc<SiteRenderer>, urls: BTreeSet<String>) {
     let mut tasks = JoinSet::new();
     for url in urls {
-        let site = Arc::clone(site);
+        let renderer = Arc::clone(renderer);
         tasks.spawn(async move {
-            let read = async { read(&site, &url).await };
-            site.feeds.fetch_once(url.clone(), read).await;
+            let read = async { read(&renderer, &url).await };
+            renderer.feeds.fetch_once(url.clone(), read).await;
         });
     }
     while tasks.join_next().await.is_some() {}
 }
 
-async fn read(site: &SiteRenderer, url: &str) -> FeedEntries {
-    let allowed = site.settings(&Context::background()).map(|settings| own_origins(&settings)).unwrap_or_default();
+async fn read(renderer: &SiteRenderer, url: &str) -> FeedEntries {
+    let allowed =
+        renderer.site.settings(&Context::background()).map(|settings| own_origins(&settings)).unwrap_or_default();
     let get = Get::new(url).allow(allowed).within(TIMEOUT).max_bytes(MAX_BYTES).header("Accept", ACCEPTED);
-    let get = get.header(FETCH_HEADER, site.feeds.token());
-    let response = match site.http_client.send(get).await {
+    let get = get.header(FETCH_HEADER, renderer.feeds.token());
+    let response = match renderer.site.services.http_client.send(get).await {
         Ok(response) if response.status == 200 => response,
         Ok(response) => {
             tracing::debug!(status = response.status, "failed to fetch a feed");

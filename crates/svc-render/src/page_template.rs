@@ -61,13 +61,13 @@ pub fn custom_template(db: &mut Db, post: PostId) -> SiteResult<Option<String>> 
 /// # Errors
 /// Errors of the store.
 pub fn render_template(
-    site: &SiteRenderer,
+    renderer: &SiteRenderer,
     settings: &Settings,
     db: &mut Db,
     slugs: &[String],
     context: TemplateContext,
 ) -> SiteResult<Option<RenderedPage>> {
-    let lookup = TemplateLookup::for_pages(db.cx(), site, settings);
+    let lookup = TemplateLookup::for_pages(db.cx(), &renderer.site, settings);
     let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
     let Some(template) = lookup.most_specific(db, &slugs)? else { return Ok(None) };
     let content = lookup.with_patterns(&template.content);
@@ -76,7 +76,7 @@ pub fn render_template(
     let Visitor { caller, logout_nonce, unlocked } = context.visitor;
     let viewer = BlockViewer { caller, url: context.url, logout_nonce, missing: context.missing, unlocked };
     let page_data = (context.list, context.post.clone());
-    let (html, css) = with_page(site, settings, &viewer, db, page_data, |core| {
+    let (html, css) = with_page(renderer, settings, &viewer, db, page_data, |core| {
         let dynamic = svc_blocks::with_text(core);
         let renderer = Renderer::new(&theme.blocks, &dynamic).with_style_collection();
         let template = || renderer.render(&renderer.parse(&content, None));

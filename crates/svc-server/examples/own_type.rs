@@ -12,7 +12,7 @@ use std::{process::ExitCode, sync::Arc};
 use serde_json::{Map, Value, json};
 use svc_server::{
     Extension, Plugin, Site, SiteBuilder,
-    controllers::{RestSite, SiteSetup},
+    controllers::RestSetup,
     model::PostType,
     routing::{DependsOn, ExtraField, Method, Registry, Request, Response, Result, Route, get, public},
     schema::{
@@ -22,12 +22,12 @@ use svc_server::{
 };
 
 /// The post type: `/svc/v2/recipes`, with an archive at `/recipes/`.
-fn recipes(site: &mut SiteSetup) {
+fn recipes(setup: &mut RestSetup) {
     let features = ["title", "editor", "author", "excerpt", "thumbnail", "custom-fields"];
     let mut recipe =
         PostType::new("recipe").labelled("Recipes", "Recipe").public().rest("recipes").supporting(&features);
     recipe.has_archive = Some("recipes".to_owned());
-    site.types.register(recipe);
+    setup.registries.types.register(recipe);
 }
 
 /// A field of recipes: the number of steps, which are the list items of the content.
@@ -44,7 +44,7 @@ fn steps(recipe: &Map<String, Value>) -> usize {
 }
 
 /// A route: one of the latest recipes, which differs from second to second.
-fn route(registry: &mut Registry, site: &Arc<RestSite>) {
+fn route(registry: &mut Registry, site: &Arc<Site>) {
     let (collection, site) = (format!("/{}/recipes", site.brand.namespace()), Arc::clone(site));
     let schema =
         object([("id", integer().describe("The recipe's ID.")), ("title", string().describe("The recipe's title."))]);
@@ -93,9 +93,9 @@ impl Extension for CookbookHeader {
 fn main() -> ExitCode {
     SiteBuilder::new()
         .prepare(recipes)
-        .register(|registry, site| {
+        .register(|registry, rest| {
             field(registry);
-            route(registry, site);
+            route(registry, &rest.site);
         })
         .extension(CookbookHeader)
         .command_line()

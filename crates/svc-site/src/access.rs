@@ -127,7 +127,7 @@ impl<'a> Access<'a> {
     /// Whether the caller may see a post inside the content of another. Published patterns are visible there to
     /// everyone.
     pub fn can_read_inside(&self, caller: &Caller, post: &Post) -> bool {
-        let is_public = self.site.statuses.get(&post.status).is_some_and(|s| s.public);
+        let is_public = self.site.registries.statuses.get(&post.status).is_some_and(|s| s.public);
         is_public || self.can_read(caller, post)
     }
 
@@ -145,12 +145,12 @@ impl<'a> Access<'a> {
 
     /// Whether published posts of this type are public. Patterns are only for users who edit posts.
     fn is_for_readers(&self, post: &Post) -> bool {
-        self.site.types.get(&post.post_type).is_none_or(|t| t.route_family != RouteFamily::Blocks)
+        self.site.registries.types.get(&post.post_type).is_none_or(|t| t.route_family != RouteFamily::Blocks)
     }
 
     /// `depth` bounds chains of attachments of attachments.
     fn can_read_at(&self, caller: &Caller, post: &Post, depth: u8) -> bool {
-        if self.site.statuses.get(&post.status).is_some_and(|s| s.public) {
+        if self.site.registries.statuses.get(&post.status).is_some_and(|s| s.public) {
             return true;
         }
         if caller.is_logged_in() && caller.can_post(svc_auth::caps::PostCap::Read, post, self) {
@@ -159,7 +159,8 @@ impl<'a> Access<'a> {
         match (post.status.as_str(), depth.checked_sub(1)) {
             ("inherit", _) if post.parent.is_none() => true,
             ("inherit", Some(depth)) => {
-                let is_shown = |post: &Post| self.site.types.get(&post.post_type).is_some_and(|t| t.show_in_rest);
+                let is_shown =
+                    |post: &Post| self.site.registries.types.get(&post.post_type).is_some_and(|t| t.show_in_rest);
                 let parent = self.data.posts.get(&post.parent);
                 parent.is_none_or(|parent| is_shown(parent) && self.can_read_at(caller, parent, depth))
             }
@@ -182,15 +183,15 @@ fn without_content(post: &Post) -> Post {
 
 impl CapContext for Access<'_> {
     fn post_types(&self) -> &PostTypes {
-        &self.site.types
+        &self.site.registries.types
     }
 
     fn post_statuses(&self) -> &PostStatuses {
-        &self.site.statuses
+        &self.site.registries.statuses
     }
 
     fn taxonomies(&self) -> &Taxonomies {
-        &self.site.taxonomies
+        &self.site.registries.taxonomies
     }
 
     fn policy(&self) -> SitePolicy {

@@ -117,7 +117,7 @@ pub async fn find_or_create(cx: &Context, site: &Arc<Site>, stylesheet: &str, by
     if let Some(id) = site.read(cx, |db| find(db, stylesheet))? {
         return Ok(id);
     }
-    let Some(post_type) = site.types.get(POST_TYPE).cloned() else { return Err(not_found()) };
+    let Some(post_type) = site.registries.types.get(POST_TYPE).cloned() else { return Err(not_found()) };
     let (settings, now) = (site.settings(cx)?, site.clock());
     let local = settings.zone.to_local(now);
     let row = Post {

@@ -44,10 +44,13 @@ pub mod widgets;
 pub use access::Access;
 pub use error::{SiteError, SiteResult};
 pub use http_client::HttpClient;
-pub use registries::meta::{MetaField, MetaRegistry};
+pub use registries::{
+    Registries,
+    meta::{MetaField, MetaRegistry},
+};
 pub use settings::{Settings, time_zone::TimeZone, urls};
 pub use site::{
-    Clock, Site,
+    Clock, Policies, Services, Site, SiteSetup,
     extensions::{self, Extension},
 };
 pub use svc_packages::plugins::Plugin;

@@ -16,7 +16,7 @@ pub const MAX_BLOCKS: usize = 5_000;
 
 /// The patterns of a site in the order of the REST API: registered by code, built-in, of the theme.
 pub fn all<'a>(site: &'a Site, theme: &'a ActiveTheme) -> impl Iterator<Item = &'a Pattern> {
-    site.patterns.patterns().chain(theme.theme.iter().flat_map(|theme| &theme.patterns))
+    site.registries.patterns.patterns().chain(theme.theme.iter().flat_map(|theme| &theme.patterns))
 }
 
 /// The pattern with this name.

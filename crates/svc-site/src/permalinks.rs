@@ -71,8 +71,9 @@ fn links(
     let mut parent_urls = HashMap::new();
     if !parents.is_empty() {
         let has_page = |p: &Post| {
-            let is_shown = site.statuses.get(&p.status).is_some_and(|s| s.public || s.private && reads(p.id));
-            is_shown && site.types.get(&p.post_type).is_some_and(PostType::is_viewable)
+            let is_shown =
+                site.registries.statuses.get(&p.status).is_some_and(|s| s.public || s.private && reads(p.id));
+            is_shown && site.registries.types.get(&p.post_type).is_some_and(PostType::is_viewable)
         };
         let found: Vec<Post> = posts::get_many(db, &parents)?.into_iter().filter(has_page).collect();
         let parts_of = parts_of(db, site, settings, &found)?;
@@ -90,7 +91,7 @@ fn links(
 
 /// The REST route of a post of any type; empty for types that are not in the REST API.
 pub fn rest_route(site: &Site, settings: &Settings, post: &Post) -> String {
-    let post_type = site.types.get(&post.post_type);
+    let post_type = site.registries.types.get(&post.post_type);
     post_type.map_or_else(String::new, |post_type| rest_route_of(site, settings, post_type, post.id))
 }
 
@@ -123,7 +124,7 @@ fn permalinks(
     let no_parts = PermalinkParts::default();
     rows.iter()
         .filter_map(|post| {
-            let post_type = site.types.get(&post.post_type)?;
+            let post_type = site.registries.types.get(&post.post_type)?;
             let parts = parts_of.get(&post.id).unwrap_or(&no_parts);
             Some((post.id, settings.urls.post(post, post_type, parts)))
         })
@@ -158,7 +159,8 @@ fn parts_of(
             parts_of.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
         }
     }
-    let is_nested = |p: &&Post| site.types.get(&p.post_type).is_some_and(|t| t.hierarchical) && !p.parent.is_none();
+    let is_nested =
+        |p: &&Post| site.registries.types.get(&p.post_type).is_some_and(|t| t.hierarchical) && !p.parent.is_none();
     let nested: Vec<Post> = rows.iter().filter(is_nested).cloned().collect();
     if !nested.is_empty() {
         for (id, path) in posts::ancestor_slugs(db, &nested)? {

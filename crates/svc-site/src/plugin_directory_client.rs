@@ -59,7 +59,7 @@ fn refused(why: &str) -> Error {
 
 /// A request to the directory, whose configured URL may be on a private network.
 fn to_directory(site: &Site, url: &str) -> Get {
-    Get::new(url).allow(site.directory.as_deref().and_then(Allowed::origin_of))
+    Get::new(url).allow(site.services.plugin_directory.as_deref().and_then(Allowed::origin_of))
 }
 
 /// Sends a request to the directory.
@@ -68,14 +68,14 @@ fn to_directory(site: &Site, url: &str) -> Get {
 /// `plugins_api_failed`: status 404 if the directory does not know the plugin, 501 if no directory is configured, 500 if
 /// it is unreachable or its response is invalid.
 pub async fn request(site: &Site, action: &str, request: Map<String, Value>) -> Result<Value, Error> {
-    let Some(base) = site.directory.as_deref() else {
+    let Some(base) = site.services.plugin_directory.as_deref() else {
         return Err(not_configured());
     };
     let mut query = Map::from_iter([("action".to_owned(), Value::from(action))]);
     query.insert("request".to_owned(), Value::Object(request));
     let url = format!("{base}/plugins/info/1.2/?{}", svc_php::query::build(&query));
     let get = to_directory(site, &url).within(RESPONSE_TIMEOUT).max_bytes(RESPONSE_BYTES);
-    let response = site.http_client.send(get).await.map_err(|e| unreachable(e.to_string()))?;
+    let response = site.services.http_client.send(get).await.map_err(|e| unreachable(e.to_string()))?;
     let body = serde_json::from_slice::<Value>(&response.body);
     let body = body.ok().filter(Value::is_object).ok_or_else(|| unreachable("The response is invalid."))?;
     match body.get("error") {
@@ -97,7 +97,7 @@ pub async fn download(site: &Site, about: &Value) -> Result<DirectoryPackage, Er
     let text = |name: &str| about.get(name).and_then(Value::as_str).unwrap_or_default();
     let link = text("download_link");
     let get = to_directory(site, link).within(PACKAGE_TIMEOUT).max_bytes(PACKAGE_BYTES);
-    let response = site.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
+    let response = site.services.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
     if response.status != 200 {
         return Err(failed(format!("the response has status {}", response.status)));
     }
@@ -108,7 +108,7 @@ pub async fn download(site: &Site, about: &Value) -> Result<DirectoryPackage, Er
         Some(origin) => {
             let url = format!("{origin}/plugin-checksums/{slug}/{version}.json");
             let get = to_directory(site, &url).within(RESPONSE_TIMEOUT).max_bytes(RESPONSE_BYTES);
-            let sums = site.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
+            let sums = site.services.http_client.send(get).await.map_err(|e| failed(e.to_string()))?;
             let body = if sums.status == 200 { serde_json::from_slice::<Value>(&sums.body).ok() } else { None };
             body.and_then(|body| body.get("files")?.as_object().cloned())
         }

@@ -22,7 +22,7 @@ use crate::{
 
 /// Whether revisions are stored for posts of this type.
 pub fn are_enabled_for(site: &Site, post_type: &PostType) -> bool {
-    site.max_revisions != Some(0) && post_type.supports("revisions")
+    site.policies.max_revisions != Some(0) && post_type.supports("revisions")
 }
 
 /// The author of a revision.
@@ -44,7 +44,7 @@ impl RevisionAuthor {
 
 /// The meta that is stored with revisions.
 fn meta_fields<'a>(site: &'a Site, post_type: &str) -> Vec<&'a MetaField> {
-    site.meta.fields("post", post_type).filter(|f| f.revisions).map(|f| &**f).collect()
+    site.registries.meta.fields("post", post_type).filter(|f| f.revisions).map(|f| &**f).collect()
 }
 
 /// Copies the meta with revisions of a post to a new revision.
@@ -108,7 +108,7 @@ pub fn store_revision(
     if let Some(of_post) = meta.remove(&row.id.0) {
         copy_meta(tx, &fields, &of_post, id, author.unfiltered_html)?;
     }
-    if let Some(most) = site.max_revisions {
+    if let Some(most) = site.policies.max_revisions {
         posts::trim_revisions(tx, row.id, most)?;
     }
     Ok(())
@@ -272,7 +272,14 @@ fn meta_changes(
         delete: &|key| may("delete_post_meta", key),
         unfiltered_html: editor.unfiltered_html,
     };
-    Ok(site.meta.changes("post", &post.post_type, stored, &Value::Object(edited_fields), &rights, editor.caller)?)
+    Ok(site.registries.meta.changes(
+        "post",
+        &post.post_type,
+        stored,
+        &Value::Object(edited_fields),
+        &rights,
+        editor.caller,
+    )?)
 }
 
 #[cfg(test)]

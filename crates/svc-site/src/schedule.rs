@@ -37,7 +37,7 @@ pub struct PublishRun {
 /// # Errors
 /// Errors of the store; posts published before the failure remain published.
 pub async fn publish_due(cx: &Context, site: &Arc<Site>, now: NaiveDateTime) -> Result<PublishRun, Error> {
-    let types: Vec<&str> = site.types.iter().map(|t| t.name.as_str()).collect();
+    let types: Vec<&str> = site.registries.types.iter().map(|t| t.name.as_str()).collect();
     let mut published = 0;
     for id in site.read(cx, |db| Ok(posts::due(db, &types, now, MAX_PER_RUN)?))? {
         if publish(cx, site, id, now).await? {
@@ -56,7 +56,7 @@ async fn publish(cx: &Context, site: &Arc<Site>, id: PostId, now: NaiveDateTime)
             return Ok(false);
         }
         if let Some(post) = posts::get(tx, id)?
-            && let Some(post_type) = shared.types.get(&post.post_type)
+            && let Some(post_type) = shared.registries.types.get(&post.post_type)
         {
             let nobody = RevisionAuthor { id: UserId(0), unfiltered_html: false };
             store_revision(tx, &shared, post_type, &post, nobody)?;

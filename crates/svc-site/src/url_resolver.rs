@@ -58,12 +58,12 @@ impl UrlResolver<'_> {
     /// and readable by the viewer, or unpublished and the viewer may edit it.
     fn if_visible(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
         let Some(post) = post else { return Ok(None) };
-        let has_pages = self.site.types.get(&post.post_type).is_some_and(PostType::is_viewable);
+        let has_pages = self.site.registries.types.get(&post.post_type).is_some_and(PostType::is_viewable);
         if !has_pages {
             return Ok(None);
         }
         let access = Access::of_posts(self.site, self.settings, self.db, std::slice::from_ref(&post))?;
-        let status = self.site.statuses.get(&post.status);
+        let status = self.site.registries.statuses.get(&post.status);
         let may = if access.can_read(&Caller::anonymous(), &post) {
             true
         } else if !self.viewer.is_logged_in() {

@@ -23,6 +23,7 @@ use crate::{
     registries::abilities::{Ability, AbilityCall, AbilityCategory},
     registry_family::{Listed, RegistryEntries, RegistryFamily, entry_links},
 };
+use svc_site::Site;
 
 /// All JSON types.
 const ANYTHING: [&str; 7] = ["integer", "number", "boolean", "string", "array", "object", "null"];
@@ -123,7 +124,7 @@ impl AbilityFilter {
 }
 
 /// The requested page of a list, with its totals and links to the previous and next pages.
-fn page_of<T: Clone>(all: Vec<&T>, site: &RestSite, url: &str, req: &Request) -> Result<Listed<T>> {
+fn page_of<T: Clone>(all: Vec<&T>, site: &Site, url: &str, req: &Request) -> Result<Listed<T>> {
     let (page, per_page): (u64, u64) = (req.require("page")?, req.require("per_page")?);
     let paging = Paging { total: all.len() as u64, per_page, page };
     let response = collection::with_text_totals(site, Response::default(), paging.total, paging.pages());
@@ -138,7 +139,7 @@ fn check_read(req: &Request) -> Result<()> {
 }
 
 /// The URL of a path in the namespace of abilities.
-fn url(cx: &Context, site: &RestSite, path: &str) -> Result<String> {
+fn url(cx: &Context, site: &Site, path: &str) -> Result<String> {
     Ok(site.settings(cx)?.urls.rest(&format!("/{}/{path}", site.brand.side_namespace("abilities"))))
 }
 
@@ -163,21 +164,26 @@ impl RegistryEntries for AbilityCategoryFamily {
         check_read(req)
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<AbilityCategory>> {
-        page_of(site.abilities.categories.values().collect(), site, &url(req.cx(), site, "categories")?, req)
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<AbilityCategory>> {
+        page_of(
+            rest.abilities.categories.values().collect(),
+            &rest.site,
+            &url(req.cx(), &rest.site, "categories")?,
+            req,
+        )
     }
 
-    fn links(site: &Arc<RestSite>, category: &AbilityCategory, req: &Request) -> Result<Links> {
-        let own = url(req.cx(), site, &format!("categories/{}", category.slug))?;
-        let mut links = entry_links(own, url(req.cx(), site, "categories")?);
-        let abilities = with_query(&url(req.cx(), site, "abilities")?, "category", &category.slug);
+    fn links(rest: &Arc<RestSite>, category: &AbilityCategory, req: &Request) -> Result<Links> {
+        let own = url(req.cx(), &rest.site, &format!("categories/{}", category.slug))?;
+        let mut links = entry_links(own, url(req.cx(), &rest.site, "categories")?);
+        let abilities = with_query(&url(req.cx(), &rest.site, "abilities")?, "category", &category.slug);
         links.add("abilities", Link::new(abilities));
         Ok(links)
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<AbilityCategory> {
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<AbilityCategory> {
         let slug: String = req.require("slug")?;
-        site.abilities.categories.get(&slug).cloned().ok_or_else(category_not_found)
+        rest.abilities.categories.get(&slug).cloned().ok_or_else(category_not_found)
     }
 
     #[rustfmt::skip]
@@ -194,8 +200,8 @@ impl RegistryEntries for AbilityCategoryFamily {
 pub struct AbilityFamily;
 
 /// The requested ability.
-fn requested<'a>(site: &'a RestSite, req: &Request) -> Result<&'a Ability> {
-    site.abilities.served(&req.require::<String>("name")?).ok_or_else(not_found)
+fn requested<'a>(rest: &'a RestSite, req: &Request) -> Result<&'a Ability> {
+    rest.abilities.served(&req.require::<String>("name")?).ok_or_else(not_found)
 }
 
 impl RegistryEntries for AbilityFamily {
@@ -220,22 +226,22 @@ impl RegistryEntries for AbilityFamily {
         check_read(req)
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<Ability>> {
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<Ability>> {
         let filter = AbilityFilter::of(req)?;
-        let all = site.abilities.abilities.values().filter(|ability| filter.matches(ability)).collect();
-        page_of(all, site, &url(req.cx(), site, "abilities")?, req)
+        let all = rest.abilities.abilities.values().filter(|ability| filter.matches(ability)).collect();
+        page_of(all, &rest.site, &url(req.cx(), &rest.site, "abilities")?, req)
     }
 
-    fn links(site: &Arc<RestSite>, ability: &Ability, req: &Request) -> Result<Links> {
-        let own = url(req.cx(), site, &format!("abilities/{}", ability.name))?;
-        let run = url(req.cx(), site, &format!("abilities/{}/run", ability.name))?;
-        let mut links = entry_links(own, url(req.cx(), site, "abilities")?);
-        links.add(format!("{}:action-run", site.brand.curie()), Link::new(run));
+    fn links(rest: &Arc<RestSite>, ability: &Ability, req: &Request) -> Result<Links> {
+        let own = url(req.cx(), &rest.site, &format!("abilities/{}", ability.name))?;
+        let run = url(req.cx(), &rest.site, &format!("abilities/{}/run", ability.name))?;
+        let mut links = entry_links(own, url(req.cx(), &rest.site, "abilities")?);
+        links.add(format!("{}:action-run", rest.site.brand.curie()), Link::new(run));
         Ok(links)
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<Ability> {
-        requested(site, req).cloned()
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<Ability> {
+        requested(rest, req).cloned()
     }
 
     #[rustfmt::skip]
@@ -261,7 +267,7 @@ impl RegistryEntries for AbilityFamily {
 impl RegistryFamily<AbilityFamily> {
     /// Checks the method, the input and the permission callback, in this order.
     async fn can_run(self: Arc<Self>, req: Request) -> Result<(Ability, AbilityCall)> {
-        let ability = requested(&self.site, &req)?;
+        let ability = requested(&self.rest, &req)?;
         let method = ability.method();
         if *req.method() != method {
             return Err(invalid_method(&method));
@@ -273,7 +279,7 @@ impl RegistryFamily<AbilityFamily> {
             req.params().query.get("input")
         };
         let input = ability.parse_input(input.cloned().unwrap_or_default())?;
-        let call = AbilityCall { site: Arc::clone(&self.site.renderer), caller: caller(&req), input, request: req };
+        let call = AbilityCall { site: Arc::clone(&self.rest.site), caller: caller(&req), input, request: req };
         if !(ability.permission)(&call) {
             return Err(cannot_execute(&call.request));
         }

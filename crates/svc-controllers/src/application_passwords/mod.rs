@@ -22,11 +22,10 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{string, types},
 };
-use svc_site::{Access, Settings, SiteResult, application_passwords as stored, caller::AppPassword};
+use svc_site::{Access, Settings, Site, SiteResult, application_passwords as stored, caller::AppPassword};
 use svc_store::{Db, users};
 
 use crate::{
-    RestSite,
     args::context_arg,
     caller,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
@@ -55,7 +54,7 @@ struct Draft {
 
 /// The family of application passwords.
 pub struct ApplicationPasswords {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     fields: Fields<Item, Draft>,
     extra: ExtraFields,
 }
@@ -87,7 +86,7 @@ fn fields() -> Fields<Item, Draft> {
 
 impl ApplicationPasswords {
     /// The family on this site. Requests to which application passwords are not available fail.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, OBJECT);
         ApplicationPasswords { site: Arc::clone(site), fields, extra: extra.clone() }
     }

@@ -12,10 +12,10 @@ use svc_schema::{
     Args, Error, Schema,
     build::{integer, number, string},
 };
-use svc_site::{Access, plugin_directory_client, plugins::item::Item};
+use svc_site::{Access, Site, plugin_directory_client, plugins::item::Item};
 use svc_versions::Context;
 
-use crate::{LINK_RELATION, RestSite, caller, contexts::VIEW, plugins, respond};
+use crate::{LINK_RELATION, caller, contexts::VIEW, plugins, respond};
 
 /// The object type of a result, in the item schema and for additional fields.
 const OBJECT: &str = "block-directory-item";
@@ -132,14 +132,14 @@ fn params() -> Args {
 
 /// The controller for the block directory.
 pub struct BlockDirectory {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     fields: Fields<BlockPlugin, ()>,
     extra: ExtraFields,
 }
 
 impl BlockDirectory {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, OBJECT);
         BlockDirectory { site: Arc::clone(site), fields, extra: extra.clone() }
     }

@@ -10,6 +10,7 @@ use svc_content::{
 };
 use svc_model::{Post, PostId};
 use svc_render::{
+    SiteRenderer,
     blocks::{BlockViewer, with_blocks},
     feeds::{Missing, with_feeds},
 };
@@ -22,7 +23,7 @@ use svc_site::Access;
 use svc_store::posts;
 use svc_versions::Context;
 
-use crate::{RestSite, caller, request::block_viewer};
+use crate::{caller, request::block_viewer};
 
 /// The caller may not edit the post, or any posts.
 fn cannot_read(req: &Request) -> Error {
@@ -36,18 +37,18 @@ fn not_dynamic() -> Error {
 
 /// The block renderer route.
 pub struct Renderer {
-    site: Arc<RestSite>,
+    renderer: Arc<SiteRenderer>,
 }
 
 impl Renderer {
     /// The block renderer of this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
-        Renderer { site: Arc::clone(site) }
+    pub fn new(renderer: &Arc<SiteRenderer>) -> Self {
+        Renderer { renderer: Arc::clone(renderer) }
     }
 
     /// Schema of a block type's attributes, without additional ones. `None` for an unknown type.
     fn attributes_of(&self, cx: &Context, name: &str) -> Result<Option<Schema>> {
-        let types = self.site.block_types(&*self.site.settings(cx)?);
+        let types = self.renderer.site.block_types(&*self.renderer.site.settings(cx)?);
         let schema =
             |t: &Arc<BlockType>| json!({"type": "object", "properties": t.attributes, "additionalProperties": false});
         Ok(types.get(name).map(|block_type| Schema::compile(schema(block_type))))
@@ -62,10 +63,10 @@ impl Renderer {
 
     async fn can_render(self: Arc<Self>, req: Request) -> Result<Option<Post>> {
         let (caller, id) = (caller(&req), req.arg::<i64>("post_id")?.unwrap_or_default());
-        let site = &self.site;
+        let site = &self.renderer.site;
         if id <= 0 {
             let settings = site.settings(req.cx())?;
-            let cap = site.types.get("post").map_or("edit_posts", |t| t.caps.edit_posts.as_str());
+            let cap = site.registries.types.get("post").map_or("edit_posts", |t| t.caps.edit_posts.as_str());
             return if Access::new(site, &settings).can(&caller, cap) { Ok(None) } else { Err(cannot_read(&req)) };
         }
         let post = site.read(req.cx(), |db| {
@@ -84,7 +85,7 @@ impl Renderer {
 
     async fn render(self: Arc<Self>, req: Request, post: Option<Post>) -> Result<Response> {
         let name: String = req.require("name")?;
-        let site = &self.site;
+        let site = &self.renderer.site;
         let settings = site.settings(req.cx())?;
         let types = site.block_types(&settings);
         let block_type = types.get(&name).filter(|t| t.dynamic).cloned().ok_or_else(not_dynamic)?;
@@ -98,7 +99,7 @@ impl Renderer {
         let show = |missing: &Missing| {
             site.read(req.cx(), |db| {
                 let viewer = BlockViewer { missing: missing.clone(), ..block_viewer(req.cx(), site, &settings, &req) };
-                with_blocks(site, &settings, &viewer, db, |blocks| {
+                with_blocks(&self.renderer, &settings, &viewer, db, |blocks| {
                     let show = || {
                         let dynamic = svc_blocks::with_text(blocks);
                         let renderer = BlockRenderer::new(&theme.blocks, &dynamic);
@@ -111,7 +112,7 @@ impl Renderer {
                 })
             })
         };
-        let html = with_feeds(req.cx(), &site.renderer, show).await?;
+        let html = with_feeds(req.cx(), &self.renderer, show).await?;
         Ok(Response::new(json!({"rendered": html})))
     }
 }
@@ -141,7 +142,7 @@ impl Controller for Renderer {
             ("attributes", Arg { validate: Validator::None, sanitize: Sanitizer::None, ..Arg::from(attributes) }),
             ("post_id", Arg::from(integer().describe("ID of the post that contains the block."))),
         ]);
-        let checks = Renderer::new(&self.site);
+        let checks = Renderer::new(&self.renderer);
         let name = Args::from([("name", string().describe("Name of the block type."))]);
         vec![
             Route::new("/block-renderer/(?P<name>[a-z0-9-]+/[a-z0-9-]+)")

@@ -11,7 +11,7 @@ use svc_schema::{
     Arg, Args, Error,
     build::{SchemaBuilder, array, boolean, integer, string, types, untyped},
 };
-use svc_site::Access;
+use svc_site::{Access, Site};
 
 use crate::{
     LINK_RELATION, RestSite, caller,
@@ -207,10 +207,12 @@ pub fn show(block_type: &BlockType, context: &str) -> Map<String, Value> {
 pub struct Types;
 
 /// A block type with the variations that depend on the site.
-fn item(site: &Arc<RestSite>, block_type: &BlockType) -> BlockType {
+fn item(site: &Arc<Site>, block_type: &BlockType) -> BlockType {
     let variations = match block_type.name.as_str() {
-        "core/navigation-link" => variations::navigation_link_variations(&site.types, &site.taxonomies),
-        "core/post-terms" => variations::post_terms_variations(&site.taxonomies),
+        "core/navigation-link" => {
+            variations::navigation_link_variations(&site.registries.types, &site.registries.taxonomies)
+        }
+        "core/post-terms" => variations::post_terms_variations(&site.registries.taxonomies),
         "core/template-part" => variations::template_part_variations(&[]),
         _ => block_type.variations.clone(),
     };
@@ -218,10 +220,10 @@ fn item(site: &Arc<RestSite>, block_type: &BlockType) -> BlockType {
 }
 
 /// Whether the caller may edit posts of any type.
-fn is_writer(site: &Arc<RestSite>, req: &Request) -> Result<bool> {
+fn is_writer(site: &Arc<Site>, req: &Request) -> Result<bool> {
     let (settings, caller) = (site.settings(req.cx())?, caller(req));
     let access = Access::new(site, &settings);
-    let types = site.types.iter().filter(|t| t.show_in_rest || t.name == "post");
+    let types = site.registries.types.iter().filter(|t| t.show_in_rest || t.name == "post");
     Ok(types.into_iter().any(|t| access.can(&caller, &t.caps.edit_posts)))
 }
 
@@ -233,19 +235,19 @@ impl RegistryEntries for Types {
         fields()
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        if is_writer(site, req)? { Ok(()) } else { Err(cannot_view(req)) }
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if is_writer(&rest.site, req)? { Ok(()) } else { Err(cannot_view(req)) }
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<BlockType>> {
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<BlockType>> {
         let namespace = req.arg::<String>("namespace")?.filter(|name| !matches!(name.as_str(), "" | "0"));
-        let types = site.block_types(&*site.settings(req.cx())?);
+        let types = rest.site.block_types(&*rest.site.settings(req.cx())?);
         let requested = types.iter().filter(|t| namespace.as_ref().is_none_or(|n| n == t.namespace()));
-        Ok(requested.map(|t| item(site, t)).collect::<Vec<_>>().into())
+        Ok(requested.map(|t| item(&rest.site, t)).collect::<Vec<_>>().into())
     }
 
-    fn links(site: &Arc<RestSite>, block_type: &BlockType, req: &Request) -> Result<Links> {
-        let url = |path: &str| route_url(req.cx(), site, path);
+    fn links(rest: &Arc<RestSite>, block_type: &BlockType, req: &Request) -> Result<Links> {
+        let url = |path: &str| route_url(req.cx(), &rest.site, path);
         let name = &block_type.name;
         let mut links = Links::new();
         links.add("collection", Link::new(url("block-types")?));
@@ -258,12 +260,12 @@ impl RegistryEntries for Types {
         Ok(links)
     }
 
-    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<BlockType>> {
-        Self::check_list(site, req)?;
+    fn check_fetch(rest: &Arc<RestSite>, req: &Request) -> Result<Option<BlockType>> {
+        Self::check_list(rest, req)?;
         let (namespace, name): (String, String) = (req.require("namespace")?, req.require("name")?);
-        let types = site.block_types(&*site.settings(req.cx())?);
+        let types = rest.site.block_types(&*rest.site.settings(req.cx())?);
         let found = types.get(&format!("{namespace}/{name}")).ok_or_else(not_found)?;
-        Ok(Some(item(site, found)))
+        Ok(Some(item(&rest.site, found)))
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {

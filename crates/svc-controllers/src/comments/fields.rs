@@ -10,7 +10,7 @@ use svc_schema::{
     build::{integer, object, string},
 };
 use svc_site::{
-    Settings, avatars,
+    Settings, Site, avatars,
     comments::{
         draft::{CommentDraft, response_type},
         html,
@@ -19,7 +19,6 @@ use svc_site::{
 use svc_store::Meta;
 
 use crate::{
-    RestSite,
     args::one_line,
     avatar_fields,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
@@ -89,9 +88,9 @@ impl CommentItem {
     }
 }
 
-/// The fields on this site, with or without avatar URLs.
+/// The fields on this site, with URLs of avatars of these sizes.
 #[rustfmt::skip]
-pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
+pub(super) fn fields(site: &Site, avatar_sizes: Option<&[u32]>) -> CommentFields {
     const NO_PROPERTIES: [(&str, Value); 0] = [];
     let mut f = CommentFields::new(OBJECT);
     f.add("id", integer().describe("The comment's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.comment.id);
@@ -124,19 +123,18 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> CommentFields {
     f.add("status", string().describe("The comment's status: approved, hold, spam or trash.").context(VIEW_EDIT))
         .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
     f.add("type", string().describe("The comment's type.").context(VIEW_EDIT_EMBED).readonly().default("comment")).get(|c| response_type(&c.comment).to_owned());
-    if with_avatars {
+    if let Some(sizes) = avatar_sizes {
         let urls = f.add("author_avatar_urls", avatar_fields::schema("Avatar URLs of the author, by width in pixels.", VIEW_EDIT_EMBED));
-        let sizes = avatar_fields::sizes(site);
         if sizes.is_empty() {
             urls.get(|_| Value::Object(Map::new()));
         }
-        for size in sizes {
+        for &size in sizes {
             let description = format!("URL of the avatar with a width of {size} pixels.");
             let schema = string().describe(&description).format("uri").context(&["embed", "view", "edit"]);
             urls.subfield(&size.to_string(), schema).get(move |c| c.avatar(size));
         }
     }
-    crate::meta_fields::add_member(&mut f, &site.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "comment", "", |c| &c.meta).set(|d, v| d.meta = Some(v));
     f.schema_order(&[
         "id", "author", "author_email", "author_ip", "author_name", "author_url", "author_user_agent", "content", "date", "date_gmt", "link",
         "parent",

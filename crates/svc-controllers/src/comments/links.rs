@@ -2,22 +2,22 @@
 
 use svc_model::Comment;
 use svc_routing::{Link, Links};
-use svc_site::{Settings, permalinks};
+use svc_site::{Settings, Site, permalinks};
 
 use super::rights::CommentViewer;
-use crate::{RestSite, links::with_query};
+use crate::links::with_query;
 
 /// Path of the family in its namespace.
 pub(super) const BASE: &str = "comments";
 
 /// Route of the collection: `/svc/v2/comments`.
-pub(super) fn route(site: &RestSite) -> String {
+pub(super) fn route(site: &Site) -> String {
     format!("/{}/{BASE}", site.brand.namespace())
 }
 
 /// The links of one comment. `has_replies` covers approved and held replies.
 pub(super) fn links(
-    site: &RestSite,
+    site: &Site,
     settings: &Settings,
     comment: &Comment,
     viewer: &CommentViewer<'_>,

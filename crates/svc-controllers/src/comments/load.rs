@@ -8,7 +8,7 @@ use std::{
 use svc_model::{Comment, CommentId, UserId};
 use svc_resource::{Plan, View};
 use svc_routing::Links;
-use svc_site::{Settings, SiteResult, comments::draft::CommentDraft, permalinks};
+use svc_site::{Settings, Site, SiteResult, comments::draft::CommentDraft, permalinks};
 use svc_store::{
     Db, comment_threads, comments,
     meta::{self, MetaKind},
@@ -16,11 +16,10 @@ use svc_store::{
 };
 
 use super::{fields::CommentItem, links, rights::CommentViewer};
-use crate::RestSite;
 
 /// Loads comments for a request.
 pub(super) struct CommentLoader<'a> {
-    pub(super) site: &'a Arc<RestSite>,
+    pub(super) site: &'a Arc<Site>,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) view: &'a View,
 }

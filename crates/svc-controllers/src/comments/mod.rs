@@ -25,7 +25,7 @@ use svc_schema::{
     build::{integer, string},
 };
 use svc_site::{
-    Access, Settings, SiteError, SiteResult, avatars,
+    Access, Settings, Site, SiteError, SiteResult, avatars,
     comments::{notes::has_notes, status},
 };
 use svc_store::{Db, StoreError, comments};
@@ -54,26 +54,34 @@ const MAX_POSTS: usize = 1_000;
 
 /// The family of comments.
 pub struct Comments {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest: Arc<RestSite>,
     /// The option `show_avatars`, which may change at any time, selects one of the two.
     with_avatars: CommentFields,
     without_avatars: CommentFields,
+    /// The item schema, with the settings of the registration.
+    schema: Schema,
     params: Params<CommentList>,
     extra: ExtraFields,
     family: FamilyId,
 }
 
 impl Comments {
-    /// The family of this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
+    /// The family of this site with these settings.
+    pub fn new(rest: &Arc<RestSite>, settings: &Settings, extra: &ExtraFields) -> Self {
+        let sizes = avatars::sizes(settings);
+        let table = |sizes| fields::fields(&rest.site, sizes).with_extra(extra, OBJECT);
+        let (with_avatars, without_avatars) = (table(Some(&sizes)), table(None));
+        let current = if avatars::are_enabled(settings) { &with_avatars } else { &without_avatars };
         Comments {
-            site: Arc::clone(site),
-            with_avatars: table(true),
-            without_avatars: table(false),
+            site: Arc::clone(&rest.site),
+            rest: Arc::clone(rest),
+            schema: Schema::compile(current.item_schema()),
+            with_avatars,
+            without_avatars,
             params: params::params(),
             extra: extra.clone(),
-            family: site.item_cache.new_family(),
+            family: rest.item_cache.new_family(),
         }
     }
 
@@ -102,20 +110,18 @@ const ARGUMENTS: [&str; 13] = [
 impl Controller for Comments {
     #[rustfmt::skip]
     fn routes(&self) -> Vec<Route<Self>> {
-        let fields = self.site.registration_settings().map_or(&self.without_avatars, |settings| self.fields(&settings));
-        let schema = Schema::compile(fields.item_schema());
         let args = |kind| self.with_avatars.args(kind).ordered(&ARGUMENTS);
         let id = integer().describe("The comment's ID.");
         let password = || string().describe("Password of the post, if it is protected.");
         let force = crate::args::force("Whether to delete permanently instead of moving to the trash.");
         vec![
             Route::new(format!("/{BASE}"))
-                .schema(schema.clone())
+                .schema(self.schema.clone())
                 .endpoint(get(Self::list, Self::can_list).cacheable().cost(cost::of_list).args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"post": 1, "content": "A comment."}))),
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
                 .conditional(preconditions::on_id(&self.site, |id| Subject::Comment(CommentId(id))))
-                .schema(schema)
+                .schema(self.schema.clone())
                 .args(Args::from([("id", id)]))
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg()), ("password", password().into())])))
                 .endpoint(on(EDITABLE, Self::update, Self::can_update).args(args(MethodKind::Editable)).example(json!({"content": "A better comment."})))
@@ -224,7 +230,7 @@ impl Comments {
 
     /// Reads comments as the request selects them. With a password, more of them are visible.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        let cache = if password(req).is_none() { self.site.item_cache(req.cx(), &self.extra, OBJECT) } else { None };
+        let cache = if password(req).is_none() { self.rest.item_cache(req.cx(), &self.extra, OBJECT) } else { None };
         ItemReader::new(req, self.family, cache)
     }
 
@@ -275,7 +281,7 @@ impl Comments {
     /// Whether the caller may list the notes of a post.
     fn check_notes(&self, req: &Request, viewer: &CommentViewer<'_>, post: &Post, edit: bool) -> Result<()> {
         let may_edit = viewer.can_edit_post(post);
-        if !self.site.types.get(&post.post_type).is_some_and(has_notes) {
+        if !self.site.registries.types.get(&post.post_type).is_some_and(has_notes) {
             return Err(if may_edit { errors::notes_not_supported() } else { errors::forbidden_param(req, &["type"]) });
         }
         if edit && !may_edit { Err(errors::forbidden_context(req)) } else { Ok(()) }
@@ -372,7 +378,7 @@ impl Comments {
         match () {
             () if post.id == comment.post => Ok(()),
             () if is_note && !viewer.can_edit_post(post) => Err(errors::cannot_create_note(req)),
-            () if is_note && !self.site.types.get(&post.post_type).is_some_and(has_notes) => {
+            () if is_note && !self.site.registries.types.get(&post.post_type).is_some_and(has_notes) => {
                 Err(errors::notes_not_supported())
             }
             () if viewer.can_edit_post(post) || viewer.moderates() => Ok(()),

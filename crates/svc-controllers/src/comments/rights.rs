@@ -7,14 +7,12 @@ use std::collections::HashMap;
 
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Comment, Post, PostId};
-use svc_site::{Access, Settings, SiteResult};
+use svc_site::{Access, Settings, Site, SiteResult};
 use svc_store::{Db, posts};
-
-use crate::RestSite;
 
 /// A caller, and the posts of the requested comments.
 pub(super) struct CommentViewer<'a> {
-    site: &'a RestSite,
+    site: &'a Site,
     pub(super) access: Access<'a>,
     pub(super) caller: &'a Caller,
     posts: HashMap<PostId, Post>,
@@ -26,7 +24,7 @@ impl<'a> CommentViewer<'a> {
     /// Loads these posts and the data that capability checks need.
     pub(super) fn new(
         db: &mut Db,
-        site: &'a RestSite,
+        site: &'a Site,
         settings: &'a Settings,
         caller: &'a Caller,
         ids: impl IntoIterator<Item = PostId>,
@@ -67,7 +65,7 @@ impl<'a> CommentViewer<'a> {
     }
 
     fn can_read_post_with(&self, post: &Post, password: Option<&str>) -> bool {
-        let Some(post_type) = self.site.types.get(&post.post_type) else { return false };
+        let Some(post_type) = self.site.registries.types.get(&post.post_type) else { return false };
         let unlocked = !post.is_protected() || password.is_some_and(|p| same_secret(p, &post.password));
         if !unlocked {
             return self.can_edit_post(post);

@@ -25,7 +25,7 @@ impl Comments {
         let caller = caller(req);
         let is_note = req.param("type").is_some_and(|t| t == "note");
         if !caller.is_logged_in() {
-            let may = !is_note && self.site.guests_may_comment && !only_reads(req);
+            let may = !is_note && self.site.policies.guests_may_comment && !only_reads(req);
             if !may || self.site.settings(req.cx())?.number("comment_registration") != 0 {
                 return Err(errors::login_required());
             }
@@ -38,7 +38,7 @@ impl Comments {
             let found = viewer.post(post).cloned();
             check_fields(req, &viewer, found.as_ref(), is_note)?;
             let post = found.ok_or_else(errors::invalid_post)?;
-            if is_note && !self.site.types.get(&post.post_type).is_some_and(has_notes) {
+            if is_note && !self.site.registries.types.get(&post.post_type).is_some_and(has_notes) {
                 return Err(errors::notes_not_supported().into());
             }
             let error = match post.status.as_str() {
@@ -96,7 +96,7 @@ impl Comments {
         // Avatars are read-only, so both tables accept the same draft.
         self.without_avatars.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         Ok(SaveComment {
-            site: Arc::clone(&self.site.site),
+            site: Arc::clone(&self.site),
             settings: self.site.settings(req.cx())?,
             caller: caller(req),
             draft,

@@ -46,17 +46,17 @@ impl RegistryEntries for FontCollections {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        if can(site, req, "edit_theme_options")? { Ok(()) } else { Err(errors::cannot_read(req)) }
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if can(&rest.site, req, "edit_theme_options")? { Ok(()) } else { Err(errors::cannot_read(req)) }
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<FontCollection>> {
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<FontCollection>> {
         let (page, per_page): (u64, u64) = (req.require("page")?, req.require("per_page")?);
-        let all = &site.font_collections;
+        let all = &rest.font_collections;
         let paging = Paging { total: all.len() as u64, per_page, page };
         paging.check("rest_post_invalid_page_number")?;
-        let url = route_url(req.cx(), site, "font-collections")?;
-        let response = collection::respond(site, Vec::new(), &paging, &url, req);
+        let url = route_url(req.cx(), &rest.site, "font-collections")?;
+        let response = collection::respond(&rest.site, Vec::new(), &paging, &url, req);
         Ok(Listed { entries: paging.items(all.iter()).cloned().collect(), response })
     }
 
@@ -68,14 +68,14 @@ impl RegistryEntries for FontCollections {
         Ok(plan.prepare(collection))
     }
 
-    fn links(site: &Arc<RestSite>, collection: &FontCollection, req: &Request) -> Result<Links> {
-        let own = route_url(req.cx(), site, &format!("font-collections/{}", collection.slug))?;
-        Ok(entry_links(own, route_url(req.cx(), site, "font-collections")?))
+    fn links(rest: &Arc<RestSite>, collection: &FontCollection, req: &Request) -> Result<Links> {
+        let own = route_url(req.cx(), &rest.site, &format!("font-collections/{}", collection.slug))?;
+        Ok(entry_links(own, route_url(req.cx(), &rest.site, "font-collections")?))
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<FontCollection> {
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<FontCollection> {
         let slug: String = req.require("slug")?;
-        let collection = site.font_collections.iter().find(|c| c.slug == slug);
+        let collection = rest.font_collections.iter().find(|c| c.slug == slug);
         collection.cloned().ok_or_else(errors::collection_not_found)
     }
 

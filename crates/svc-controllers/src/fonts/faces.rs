@@ -12,7 +12,7 @@ use svc_schema::{
     Arg, Args, Error, Schema,
     build::{integer, string},
 };
-use svc_site::{Access, Settings, SiteResult, permalinks, posts::draft::PostDraft};
+use svc_site::{Access, Settings, Site, SiteResult, permalinks, posts::draft::PostDraft};
 use svc_store::{
     StoredText, Tx,
     meta::{self, MetaKind},
@@ -56,7 +56,7 @@ fn fields(post_type: &PostType) -> Fields<Face, ()> {
 
 /// The controller for font faces.
 pub struct FontFaces {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: Fields<Face, ()>,
@@ -67,11 +67,11 @@ pub struct FontFaces {
 
 impl FontFaces {
     /// The controller for this post type.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let listed = super::listed(params::params(site, post_type), &["slug"]);
+    pub fn new(rest: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let listed = super::listed(params::params(&rest.site, post_type), &["slug"]);
         FontFaces {
-            site: Arc::clone(site),
-            posts: Arc::new(Posts::new(site, post_type, extra).with_params(listed)),
+            site: Arc::clone(&rest.site),
+            posts: Arc::new(Posts::new(rest, post_type, extra).with_params(listed)),
             fields: fields(post_type).with_extra(extra, &post_type.name),
             post_type: Arc::new(post_type.clone()),
             setting_schemas: Value::from(settings::face_schema())["properties"].clone(),
@@ -325,7 +325,7 @@ impl Controller for FontFaces {
 }
 
 /// Validates the settings of a create request.
-fn check(site: &RestSite, req: &Request, text: &Value, shape: &Schema) -> Result<bool> {
+fn check(site: &Site, req: &Request, text: &Value, shape: &Schema) -> Result<bool> {
     let input = settings::parse(text, shape, settings::FACE)?;
     let files: Vec<&str> = req.files().iter().map(|file| file.field.as_str()).collect();
     settings::check_face(&input, &files, site.settings(req.cx())?.option("home"))?;

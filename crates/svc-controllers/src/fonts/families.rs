@@ -13,7 +13,7 @@ use svc_schema::{
     Arg, Args, Sanitizer, Schema,
     build::{array, integer, object, string},
 };
-use svc_site::{Access, Settings, SiteResult, permalinks, posts::draft::PostDraft};
+use svc_site::{Access, Settings, Site, SiteResult, permalinks, posts::draft::PostDraft};
 use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
@@ -61,7 +61,7 @@ fn fields(post_type: &PostType) -> Fields<Family, ()> {
 
 /// The controller for font families.
 pub struct FontFamilies {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: Fields<Family, ()>,
@@ -70,11 +70,11 @@ pub struct FontFamilies {
 
 impl FontFamilies {
     /// The controller for this post type.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let listed = super::listed(params::params(site, post_type), &[]);
+    pub fn new(rest: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let listed = super::listed(params::params(&rest.site, post_type), &[]);
         FontFamilies {
-            site: Arc::clone(site),
-            posts: Arc::new(Posts::new(site, post_type, extra).with_params(listed)),
+            site: Arc::clone(&rest.site),
+            posts: Arc::new(Posts::new(rest, post_type, extra).with_params(listed)),
             fields: fields(post_type).with_extra(extra, &post_type.name),
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),

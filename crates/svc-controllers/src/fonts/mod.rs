@@ -20,11 +20,11 @@ use svc_schema::build::{SchemaBuilder, integer};
 use svc_store::posts as stored_posts;
 
 use crate::{
-    RestSite,
     errors::post_not_found,
     posts::params::{self, PostList},
     request::can,
 };
+use svc_site::Site;
 
 pub(crate) use self::collections::core as core_collections;
 pub use self::{collections::FontCollections, faces::FontFaces, families::FontFamilies};
@@ -54,12 +54,12 @@ fn stored(post: &Post) -> Map<String, Value> {
 }
 
 /// Fails unless the caller may view fonts.
-fn check_read(site: &RestSite, post_type: &PostType, req: &Request) -> Result<()> {
+fn check_read(site: &Site, post_type: &PostType, req: &Request) -> Result<()> {
     if can(site, req, &post_type.caps.read)? { Ok(()) } else { Err(errors::cannot_read(req)) }
 }
 
 /// The requested post, if the caller may view fonts.
-fn readable(site: &RestSite, post_type: &PostType, req: &Request) -> Result<Post> {
+fn readable(site: &Site, post_type: &PostType, req: &Request) -> Result<Post> {
     let id = PostId(req.require("id")?);
     let found = site.read(req.cx(), |db| Ok(stored_posts::get(db, id)?))?;
     let post = found.filter(|post| post.post_type == post_type.name).ok_or_else(post_not_found)?;
@@ -68,7 +68,7 @@ fn readable(site: &RestSite, post_type: &PostType, req: &Request) -> Result<Post
 }
 
 /// Removes font files on a blocking thread.
-async fn remove_files(site: &Arc<RestSite>, names: Vec<String>) {
+async fn remove_files(site: &Arc<Site>, names: Vec<String>) {
     if names.is_empty() {
         return;
     }

@@ -11,11 +11,10 @@ use svc_schema::{
     Args, Schema,
     build::{integer, string, types},
 };
-use svc_site::{Access, Settings, global_styles::POST_TYPE};
+use svc_site::{Access, Settings, Site, global_styles::POST_TYPE};
 
 use super::StylesItem;
 use crate::{
-    RestSite,
     args::context_arg,
     caller, collection,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
@@ -28,7 +27,7 @@ const UNSUPPORTED_PARAMS: [&str; 5] = ["search", "exclude", "include", "order", 
 
 /// The revision routes of global styles.
 pub struct StylesHistory {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     post_type: PostType,
     fields: Fields<StylesItem, ()>,
     params: Params<RevisionList>,
@@ -63,7 +62,7 @@ struct Parent {
 
 impl StylesHistory {
     /// The routes of this post type, `wp_global_styles`.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let fields = fields(&format!("{POST_TYPE}-revision")).with_extra(extra, POST_TYPE);
         let params = params().without(&UNSUPPORTED_PARAMS);
         StylesHistory { site: Arc::clone(site), post_type: post_type.clone(), fields, params, extra: extra.clone() }

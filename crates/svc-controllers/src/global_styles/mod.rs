@@ -20,7 +20,7 @@ use svc_schema::{
     build::{integer, string, types},
 };
 use svc_site::{
-    Access, Settings,
+    Access, Settings, Site,
     global_styles::{self as stored, StylesDraft, not_found},
     revisions::RevisionAuthor,
 };
@@ -28,7 +28,7 @@ use svc_store::posts;
 
 use crate::preconditions;
 use crate::{
-    LINK_RELATION, RestSite, caller,
+    LINK_RELATION, caller,
     contexts::{EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     errors, respond, theme_access,
 };
@@ -100,7 +100,7 @@ fn fields() -> Fields<StylesItem, StylesDraft> {
 
 /// The global style routes.
 pub struct GlobalStyles {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     post_type: PostType,
     fields: Fields<StylesItem, StylesDraft>,
     extra: ExtraFields,
@@ -108,7 +108,7 @@ pub struct GlobalStyles {
 
 impl GlobalStyles {
     /// The routes of this post type, `wp_global_styles`.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let fields = fields().with_extra(extra, &post_type.name);
         GlobalStyles { site: Arc::clone(site), post_type: post_type.clone(), fields, extra: extra.clone() }
     }
@@ -197,7 +197,7 @@ impl GlobalStyles {
         let caller = caller(&req);
         let unfiltered_html = Access::new(&self.site, &*self.site.settings(req.cx())?).can(&caller, "unfiltered_html");
         let author = RevisionAuthor { id: caller.id, unfiltered_html };
-        let post = stored::save(req.cx(), &self.site.site, &self.post_type, post, &draft, author).await?;
+        let post = stored::save(req.cx(), &self.site, &self.post_type, post, &draft, author).await?;
         self.show(&req, post, respond::edit_view(&req)).await
     }
 

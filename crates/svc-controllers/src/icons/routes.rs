@@ -14,6 +14,7 @@ use crate::{
     registry_family::{Listed, RegistryEntries, RegistryFamily},
     theme_access,
 };
+use svc_site::Site;
 
 fn cannot_view(req: &Request) -> Error {
     forbidden(req, "rest_cannot_view", "You are not allowed to view icons.")
@@ -41,7 +42,7 @@ impl NamedIcon {
 }
 
 /// Fails unless the caller may edit posts of any type.
-fn check_read(site: &RestSite, req: &Request) -> Result<()> {
+fn check_read(site: &Site, req: &Request) -> Result<()> {
     if theme_access::is_writer(site, req)? { Ok(()) } else { Err(cannot_view(req)) }
 }
 
@@ -71,14 +72,14 @@ impl RegistryEntries for IconFamily {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        check_read(site, req)
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        check_read(&rest.site, req)
     }
 
     /// The icons that match the search, of one collection or of all.
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<NamedIcon>> {
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<NamedIcon>> {
         let slug: Option<String> = req.arg("collection")?;
-        let all = &site.icons.0;
+        let all = &rest.renderer.icons.0;
         if slug.as_ref().is_some_and(|slug| !all.contains_key(slug)) {
             return Err(collection_not_found());
         }
@@ -95,10 +96,10 @@ impl RegistryEntries for IconFamily {
         Ok(entries.into())
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<NamedIcon> {
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<NamedIcon> {
         let full: String = req.require("name")?;
         let (collection, name) = full.split_once('/').ok_or_else(not_found)?;
-        let icon = site.icons.0.get(collection).and_then(|c| c.icons.get(name)).ok_or_else(not_found)?;
+        let icon = rest.renderer.icons.0.get(collection).and_then(|c| c.icons.get(name)).ok_or_else(not_found)?;
         Ok(NamedIcon::new(collection, name, icon))
     }
 
@@ -135,17 +136,17 @@ impl RegistryEntries for IconCollectionFamily {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        check_read(site, req)
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        check_read(&rest.site, req)
     }
 
-    async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<IconCollection>> {
-        Ok(site.icons.0.values().cloned().collect::<Vec<_>>().into())
+    async fn entries(rest: &Arc<RestSite>, _: &Request) -> Result<Listed<IconCollection>> {
+        Ok(rest.renderer.icons.0.values().cloned().collect::<Vec<_>>().into())
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<IconCollection> {
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<IconCollection> {
         let slug: String = req.require("slug")?;
-        site.icons.0.get(&slug).cloned().ok_or_else(collection_not_found)
+        rest.renderer.icons.0.get(&slug).cloned().ok_or_else(collection_not_found)
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {

@@ -97,7 +97,7 @@ impl Media {
             .map_err(|e| errors::storage(&e))?;
         let Some(file_type) = svc_media::check(&name, &head, &MimeTypes::allowed(false)) else { return Ok(None) };
         let file_type = FileType { name, ..file_type };
-        let uploads = UploadStore { cx: req.cx(), site: &self.site.site, settings };
+        let uploads = UploadStore { cx: req.cx(), site: &self.site, settings };
         let stored = uploads
             .store(
                 &self.folder(req.cx(), None, settings)?,

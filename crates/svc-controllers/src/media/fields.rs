@@ -8,10 +8,9 @@ use svc_schema::{
     Error,
     build::{array, boolean, integer, object, string, types},
 };
-use svc_site::media::sizes;
+use svc_site::{Settings, Site, media::sizes};
 
 use crate::{
-    RestSite,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{
         fields::{NOTHING, PostFields, fields as post_fields, raw, text},
@@ -31,11 +30,11 @@ const SCHEMA_ORDER: &[&str] = &[
 /// Range of image quality, in percent.
 const QUALITY: std::ops::RangeInclusive<i64> = 1..=100;
 
-/// The fields of attachments on this site.
+/// The fields of attachments on this site with these settings.
 ///
 /// As in WordPress, `_fields` does not select subfields (`caption.raw`) of fields marked `exact_field`.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
+pub(super) fn fields(site: &Arc<Site>, settings: &Settings, post_type: &PostType) -> PostFields {
     let mut f = post_fields(site, post_type).without(&["password"]);
 
     let description = f.add("description", object(NOTHING).describe("The description.").context(VIEW_EDIT)).exact_field();
@@ -71,8 +70,7 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
     f.add("image_save_progressive", boolean().describe("Whether generated sizes are saved as progressive images.").context(EDIT).readonly())
         .when(PostItem::is_image).get(|_| false);
     let quality = || integer().range(QUALITY);
-    let names = site.registration_settings().map(|settings| sizes::all(site, &settings)).unwrap_or_default();
-    let size_qualities = names.into_iter().map(|size| (size.name, quality()));
+    let size_qualities = sizes::all(site, settings).into_iter().map(|size| (size.name, quality()));
     let qualities = object([("default", quality()), ("sizes", object(size_qualities))]);
     f.add("image_quality", qualities.describe("Quality of the generated sizes, in percent.").context(EDIT).readonly().last(&["properties"])).exact_field()
         .when(PostItem::is_image).get(|p| json!({"default": sizes::quality(&p.post.mime_type), "sizes": []}));

@@ -32,7 +32,7 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, integer, string},
 };
 use svc_site::{
-    Access, Settings,
+    Access, Settings, Site,
     blocking::{run_blocking, run_to_completion},
     http_client::own_origins,
     media::{
@@ -76,7 +76,7 @@ const COPY_FIELDS: [&str; 5] = ["caption", "description", "title", "post", "alt_
 
 /// The family of attachments.
 pub struct Media {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     posts: Arc<Posts>,
     post_type: Arc<PostType>,
     route: String,
@@ -88,14 +88,14 @@ fn fetched_url() -> SchemaBuilder {
 }
 
 impl Media {
-    /// The family on this site; `post_type` is that of attachments.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let tables = (fields::fields(site, post_type), params::params(site, post_type));
+    /// The family on this site with these settings; `post_type` is that of attachments.
+    pub fn new(rest: &Arc<RestSite>, settings: &Settings, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let tables = (fields::fields(&rest.site, settings, post_type), params::params(&rest.site, post_type));
         Media {
-            posts: Arc::new(Posts::new(site, post_type, extra).with_tables(tables.0, tables.1)),
-            route: site.route_of_type(post_type),
+            posts: Arc::new(Posts::new(rest, post_type, extra).with_tables(tables.0, tables.1)),
+            route: rest.site.route_of_type(post_type),
             post_type: Arc::new(post_type.clone()),
-            site: Arc::clone(site),
+            site: Arc::clone(&rest.site),
         }
     }
 
@@ -122,7 +122,7 @@ impl Media {
             schema.validate(value, "url")?;
             let own = own_origins(&*site.settings(req.cx())?);
             let get = Get::new(value.as_str().unwrap_or_default()).allow(own);
-            if site.http_client.is_permitted_url(&get) { Ok(true) } else { Err(errors::refused_url()) }
+            if site.services.http_client.is_permitted_url(&get) { Ok(true) } else { Err(errors::refused_url()) }
         }
     }
 
@@ -319,7 +319,7 @@ impl Media {
         let file_type = self.file_type(&req, &settings, &received).await?;
         self.check_featured(req.cx(), draft.featured_media, &file_type.mime)?;
         let folder = self.folder(req.cx(), draft.unchecked_parent, &settings)?;
-        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site, settings: &settings };
         let processing = Processing {
             sizes: req.arg("generate_sub_sizes")?.unwrap_or(true),
             converts: req.arg("convert_format")?.unwrap_or(true),
@@ -417,7 +417,7 @@ impl Media {
             delete_attachment(tx, id)
         };
         let files = self.site.write(req.cx(), delete).await?;
-        self.site.uploads.delete(files).await;
+        self.site.services.uploads.delete(files).await;
         Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
     }
 
@@ -434,7 +434,7 @@ impl Media {
     async fn complete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let Authorized { post, settings } = authorized;
         let attached = self.attached(req.cx(), post.id)?;
-        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site, settings: &settings };
         let generated = upload_store.generate_missing_sizes(&attached, &post.mime_type).await?;
         if !generated.is_empty() {
             let id = post.id;
@@ -469,7 +469,7 @@ impl Media {
         })?;
         let edits = edit::edits(&req)?;
         let original =
-            self.site.uploads.fetch(&attached.original()).await.map_err(|error| {
+            self.site.services.uploads.fetch(&attached.original()).await.map_err(|error| {
                 if error.is_missing() { errors::unknown_attachment() } else { errors::storage(&error) }
             })?;
         let permit = Arc::clone(&self.site.image_work).acquire_owned().await.map_err(|e| errors::storage(&e))?;
@@ -496,7 +496,7 @@ impl Media {
         let file_type =
             FileType { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
         let folder = self.folder(req.cx(), None, &settings)?;
-        let upload_store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
+        let upload_store = UploadStore { cx: req.cx(), site: &self.site, settings: &settings };
         let metadata = ImageMetaSource::Copied(original_metadata(&attached, &post));
         let stored = upload_store
             .store(&folder, file_type, &Blob::Memory(edited.into()), metadata, Processing::default())

@@ -6,20 +6,18 @@ use svc_resource::Params;
 use svc_schema::build::{array, string};
 use svc_text::MimeTypes;
 
-use crate::{
-    RestSite,
-    posts::{
-        attachment::STATUSES,
-        params::{PostList, params as post_params},
-    },
+use crate::posts::{
+    attachment::STATUSES,
+    params::{PostList, params as post_params},
 };
+use svc_site::Site;
 
 /// Values of `media_type`.
 const MEDIA_TYPES: [&str; 5] = ["image", "video", "text", "application", "audio"];
 
 /// The parameters on this site.
 #[rustfmt::skip]
-pub(super) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> {
+pub(super) fn params(site: &Site, post_type: &PostType) -> Params<PostList> {
     let mut p = post_params(site, post_type).without(&["status"]);
     // The permission to list a status is checked before the status itself is validated.
     p.add("status", array(string().one_of(STATUSES).first(&["enum"])).default("inherit").describe("Only return media with these statuses.").first(&["default"])).raw()

@@ -7,11 +7,10 @@ use svc_fetch::Get;
 use svc_media::Blob;
 use svc_routing::{FileData, Request, Result};
 use svc_schema::Error;
-use svc_site::{Settings, blocking::run_blocking, http_client::own_origins};
+use svc_site::{Settings, Site, blocking::run_blocking, http_client::own_origins};
 use svc_text::MimeTypes;
 
 use super::errors;
-use crate::RestSite;
 
 /// Maximum size of a fetched image, in bytes.
 const FETCH_BYTES: u64 = 32 << 20;
@@ -66,7 +65,7 @@ pub(super) async fn received(req: &Request) -> Result<ReceivedFile> {
 ///
 /// # Errors
 /// Fails if the URL is not permitted, has no image file name, or does not return an image.
-pub(super) async fn fetched(site: &RestSite, settings: &Settings, url: &str) -> Result<ReceivedFile> {
+pub(super) async fn fetched(site: &Site, settings: &Settings, url: &str) -> Result<ReceivedFile> {
     let parsed = url::Url::parse(url).map_err(|_| errors::invalid_url())?;
     let name = parsed.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     let name = percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned();
@@ -74,10 +73,10 @@ pub(super) async fn fetched(site: &RestSite, settings: &Settings, url: &str) -> 
     let get = Get::new(url).allow(own_origins(settings)).within(FETCH_TIME).max_bytes(FETCH_BYTES);
     if !svc_text::check_filetype(&name, &known).is_some_and(|(_, mime)| mime.starts_with("image/")) {
         // URLs that are not permitted are rejected first, regardless of the file name.
-        site.http_client.check(get).await.map_err(|_| errors::invalid_url())?;
+        site.services.http_client.check(get).await.map_err(|_| errors::invalid_url())?;
         return Err(errors::no_image_url());
     }
-    let response = site.http_client.send(get).await.map_err(|error| {
+    let response = site.services.http_client.send(get).await.map_err(|error| {
         tracing::debug!(%error, "image fetch failed");
         if error.is_invalid_url() { errors::invalid_url() } else { errors::no_response() }
     })?;

@@ -66,7 +66,7 @@ impl Media {
         let file_type = self.file_type(&req, &settings, &received).await?;
         let file_use: FileUse = req.require("image_size")?;
         let converts = req.arg("convert_format")?.unwrap_or(true);
-        let store = UploadStore { cx: req.cx(), site: &self.site.site, settings: &settings };
+        let store = UploadStore { cx: req.cx(), site: &self.site, settings: &settings };
         let stored = store.sideload(post.id, &attached, file_type, &received.blob, &file_use, converts).await?;
         Ok(Response::new(described(req.param("image_size"), &file_use, stored)))
     }

@@ -11,7 +11,7 @@ use svc_schema::{
 };
 use svc_versions::Context;
 
-use svc_site::{menus::item::MENU, permalinks};
+use svc_site::{Site, menus::item::MENU, permalinks};
 
 use super::errors;
 use crate::{
@@ -32,7 +32,7 @@ pub struct Location {
 /// The menu locations of the theme.
 pub struct MenuLocations;
 
-fn location(cx: &Context, site: &Arc<RestSite>, name: &str, description: &str) -> Result<Location> {
+fn location(cx: &Context, site: &Arc<Site>, name: &str, description: &str) -> Result<Location> {
     let menu = site.settings(cx)?.menu_assignments().menu_at(name).0;
     Ok(Location { name: name.to_owned(), description: description.to_owned(), menu })
 }
@@ -51,34 +51,41 @@ impl RegistryEntries for MenuLocations {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        if can(site, req, "edit_theme_options")? { Ok(()) } else { Err(errors::cannot_view_locations(req)) }
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if can(&rest.site, req, "edit_theme_options")? { Ok(()) } else { Err(errors::cannot_view_locations(req)) }
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<Location>> {
-        let all = site.menu_locations.iter().map(|(name, description)| location(req.cx(), site, name, description));
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<Location>> {
+        let all = rest
+            .site
+            .registries
+            .menu_locations
+            .iter()
+            .map(|(name, description)| location(req.cx(), &rest.site, name, description));
         Ok(all.collect::<Result<Vec<_>>>()?.into())
     }
 
-    fn links(site: &Arc<RestSite>, location: &Location, req: &Request) -> Result<Links> {
-        let own = route_url(req.cx(), site, &format!("menu-locations/{}", location.name))?;
-        let mut links = entry_links(own, route_url(req.cx(), site, "menu-locations")?);
+    fn links(rest: &Arc<RestSite>, location: &Location, req: &Request) -> Result<Links> {
+        let own = route_url(req.cx(), &rest.site, &format!("menu-locations/{}", location.name))?;
+        let mut links = entry_links(own, route_url(req.cx(), &rest.site, "menu-locations")?);
         if location.menu != 0 {
-            let settings = site.settings(req.cx())?;
-            let route = site
+            let settings = rest.site.settings(req.cx())?;
+            let route = rest
+                .site
+                .registries
                 .taxonomies
                 .get(MENU)
-                .map(|menus| permalinks::rest_route_of_term(site, &settings, menus, TermId(location.menu)));
+                .map(|menus| permalinks::rest_route_of_term(&rest.site, &settings, menus, TermId(location.menu)));
             let menu = settings.urls.rest(&route.unwrap_or_default());
             links.add(format!("{LINK_RELATION}menu"), Link::new(menu).embeddable());
         }
         Ok(links)
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<Location> {
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<Location> {
         let name: String = req.require("location")?;
-        let description = site.menu_locations.get(&name).ok_or_else(errors::location_not_found)?;
-        location(req.cx(), site, &name, description)
+        let description = rest.site.registries.menu_locations.get(&name).ok_or_else(errors::location_not_found)?;
+        location(req.cx(), &rest.site, &name, description)
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {

@@ -13,7 +13,7 @@ use svc_schema::{
     build::{array, boolean, integer, string},
 };
 use svc_site::{
-    SiteResult,
+    Site, SiteResult,
     menus::item::items_of,
     sanitize,
     settings::menu_assignments,
@@ -37,7 +37,7 @@ use svc_site::object_state::Subject;
 
 /// The menu fields: those of terms without `count`, `link` and `taxonomy`, plus locations and `auto_add`.
 #[rustfmt::skip]
-fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
+fn fields(site: &Arc<Site>, taxonomy: &Taxonomy) -> TermFields {
     let mut f = term_fields::fields(site, taxonomy).without(&["count", "link", "taxonomy"]);
     f.add("locations", array(string()).describe("Menu locations to which the menu is assigned.").context(VIEW_EDIT))
         .get(|t| t.settings.menu_assignments().of_menu(t.term.id).map(Value::from).collect::<Value>())
@@ -50,8 +50,8 @@ fn fields(site: &Arc<RestSite>, taxonomy: &Taxonomy) -> TermFields {
 }
 
 /// Rejects menu locations that are not registered.
-fn known_locations(site: &Arc<RestSite>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
-    let known: Vec<String> = site.menu_locations.keys().cloned().collect();
+fn known_locations(site: &Arc<Site>) -> impl Fn(&Value, &str) -> Result<bool> + Send + Sync + 'static {
+    let known: Vec<String> = site.registries.menu_locations.keys().cloned().collect();
     let names = array(string()).compile();
     move |value, name| {
         names.validate(value, name)?;
@@ -64,15 +64,15 @@ fn known_locations(site: &Arc<RestSite>) -> impl Fn(&Value, &str) -> Result<bool
 
 /// The menu routes.
 pub struct Menus {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     terms: Arc<Terms>,
 }
 
 impl Menus {
     /// The routes of this taxonomy.
-    pub fn new(site: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
-        let terms = Terms::new(site, taxonomy, extra).with_fields(fields(site, taxonomy));
-        Menus { site: Arc::clone(site), terms: Arc::new(terms) }
+    pub fn new(rest: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
+        let terms = Terms::new(rest, taxonomy, extra).with_fields(fields(&rest.site, taxonomy));
+        Menus { site: Arc::clone(&rest.site), terms: Arc::new(terms) }
     }
 
     // List

@@ -8,18 +8,18 @@ mod locations;
 mod menu;
 
 use svc_routing::{Request, Result};
-use svc_site::Access;
+use svc_site::{Access, Site};
 
-use crate::{RestSite, caller};
+use crate::caller;
 
 pub(crate) use self::items::edit_args;
 pub use self::{items::MenuItems, locations::MenuLocations, menu::Menus};
 
 /// Rejects callers who may neither manage menus nor edit posts of any post type in the REST API.
-fn check_read(site: &RestSite, req: &Request) -> Result<()> {
+fn check_read(site: &Site, req: &Request) -> Result<()> {
     let settings = site.settings(req.cx())?;
     let access = Access::new(site, &settings);
     let caller = caller(req);
-    let writes = || site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts));
+    let writes = || site.registries.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts));
     if access.can(&caller, "edit_theme_options") || writes() { Ok(()) } else { Err(errors::cannot_view(req)) }
 }

@@ -14,10 +14,10 @@ use svc_schema::{
     Arg, Args, Error, Validator,
     build::{SchemaBuilder, boolean, integer, string, untyped},
 };
-use svc_site::TtlCache;
+use svc_site::{Site, TtlCache};
 use svc_versions::Context;
 
-use crate::{RestSite, errors, request::can};
+use crate::{errors, request::can};
 
 /// Default width of embeds, in pixels.
 const WIDTH: i64 = 600;
@@ -35,14 +35,14 @@ fn invalid_url() -> Error {
 
 /// The controller for oEmbed.
 pub struct OEmbed {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     /// Embeds of other sites, by URL, maximum size and whether to discover endpoints.
     cache: TtlCache<(String, MaxSize, bool), Value>,
 }
 
 impl OEmbed {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         OEmbed { site: Arc::clone(site), cache: TtlCache::new(CACHE_CAPACITY) }
     }
 
@@ -86,7 +86,8 @@ impl OEmbed {
         if let Some(data) = self.cache.get(req.cx(), &key) {
             return Ok(data.into());
         }
-        let data = foreign::data(&self.site.http_client, &url, max_size, discover).await.ok_or_else(invalid_url)?;
+        let data =
+            foreign::data(&self.site.services.http_client, &url, max_size, discover).await.ok_or_else(invalid_url)?;
         self.cache.insert(key, data.clone(), CACHE_TTL);
         Ok(data.into())
     }

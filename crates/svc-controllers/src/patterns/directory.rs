@@ -11,9 +11,9 @@ use svc_schema::{
     Args, Error, Schema,
     build::{array, integer, string, untyped},
 };
-use svc_site::TtlCache;
+use svc_site::{Site, TtlCache};
 
-use crate::{RestSite, args::context_param, contexts::VIEW_EDIT_EMBED, theme_access};
+use crate::{args::context_param, contexts::VIEW_EDIT_EMBED, theme_access};
 
 /// Maximum size of the directory's response in bytes, and timeout.
 const MAX_BYTES: u64 = 8 << 20;
@@ -54,13 +54,13 @@ type QueryResult = Result<Arc<Vec<Value>>>;
 
 /// The pattern directory route.
 pub struct PatternDirectory {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     cache: TtlCache<String, QueryResult>,
 }
 
 impl PatternDirectory {
     /// The pattern directory route of this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         PatternDirectory { site: Arc::clone(site), cache: TtlCache::new(MAX_QUERIES) }
     }
 
@@ -112,13 +112,14 @@ impl PatternDirectory {
     }
 
     async fn request(&self, query: &str) -> QueryResult {
-        let Some(url) = self.site.directory.as_deref() else { return Err(not_executed()) };
+        let Some(url) = self.site.services.plugin_directory.as_deref() else { return Err(not_executed()) };
         // The configured directory may have a private address.
         let get = Get::new(format!("{url}/patterns/1.0/?{query}")).allow(Allowed::origin_of(url));
-        let response = self.site.http_client.send(get.within(TIMEOUT).max_bytes(MAX_BYTES)).await.map_err(|error| {
-            tracing::warn!(%error, "failed to reach the pattern directory");
-            if error.is_invalid_url() { not_executed() } else { unreachable() }
-        })?;
+        let response =
+            self.site.services.http_client.send(get.within(TIMEOUT).max_bytes(MAX_BYTES)).await.map_err(|error| {
+                tracing::warn!(%error, "failed to reach the pattern directory");
+                if error.is_invalid_url() { not_executed() } else { unreachable() }
+            })?;
         match serde_json::from_slice(&response.body) {
             Ok(Value::Array(patterns)) if response.status == 200 => Ok(Arc::new(patterns)),
             _ => Err(failed(&response.body)),

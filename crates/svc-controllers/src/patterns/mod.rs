@@ -15,7 +15,7 @@ use svc_schema::{
     build::{SchemaBuilder, boolean, number, string, untyped},
 };
 use svc_site::{
-    ActiveTheme,
+    ActiveTheme, Site,
     patterns::{all, editor_content},
 };
 
@@ -40,7 +40,7 @@ fn cannot_view(req: &Request) -> Error {
 /// A pattern with everything that its fields read.
 pub struct PatternItem {
     pattern: Pattern,
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     types: Arc<BlockTypes>,
     theme: Arc<ActiveTheme>,
 }
@@ -74,7 +74,7 @@ fn categories(pattern: &Pattern) -> Vec<String> {
 }
 
 /// Fails unless the caller may edit posts of any type.
-fn check_read(site: &RestSite, req: &Request) -> Result<()> {
+fn check_read(site: &Site, req: &Request) -> Result<()> {
     if theme_access::is_writer(site, req)? { Ok(()) } else { Err(cannot_view(req)) }
 }
 
@@ -104,20 +104,20 @@ impl RegistryEntries for Patterns {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        check_read(site, req)
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        check_read(&rest.site, req)
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<PatternItem>> {
-        let settings = site.settings(req.cx())?;
-        let (theme, types) = (site.theme(req.cx(), &settings), site.block_types(&settings));
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<PatternItem>> {
+        let settings = rest.site.settings(req.cx())?;
+        let (theme, types) = (rest.site.theme(req.cx(), &settings), rest.site.block_types(&settings));
         let item = |pattern: &Pattern| PatternItem {
             pattern: pattern.clone(),
-            site: Arc::clone(site),
+            site: Arc::clone(&rest.site),
             types: Arc::clone(&types),
             theme: Arc::clone(&theme),
         };
-        Ok(all(site, &theme).map(item).collect::<Vec<_>>().into())
+        Ok(all(&rest.site, &theme).map(item).collect::<Vec<_>>().into())
     }
 
     /// Omits missing properties.
@@ -148,12 +148,12 @@ impl RegistryEntries for PatternCategories {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        check_read(site, req)
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        check_read(&rest.site, req)
     }
 
-    async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<PatternCategory>> {
-        Ok(site.patterns.categories().cloned().collect::<Vec<_>>().into())
+    async fn entries(rest: &Arc<RestSite>, _: &Request) -> Result<Listed<PatternCategory>> {
+        Ok(rest.site.registries.patterns.categories().cloned().collect::<Vec<_>>().into())
     }
 
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {

@@ -21,7 +21,7 @@ use svc_schema::{
     build::{array, string},
 };
 use svc_site::{
-    Settings,
+    Settings, Site,
     blocking::run_blocking,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names_in, set_active},
     plugin_directory_client,
@@ -30,7 +30,6 @@ use svc_site::{
 use svc_versions::Context;
 
 use crate::{
-    RestSite,
     args::{CONTEXTS, context_arg, one_line},
     request::can,
     respond,
@@ -38,18 +37,18 @@ use crate::{
 
 /// The controller for plugins.
 pub struct Plugins {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     fields: Fields<Item, ()>,
     extra: ExtraFields,
 }
 
 /// The collection's route.
-pub(crate) fn route(site: &RestSite) -> String {
+pub(crate) fn route(site: &Site) -> String {
     format!("/{}/plugins", site.brand.namespace())
 }
 
 /// The plugins folder.
-fn folder(site: &RestSite) -> PathBuf {
+fn folder(site: &Site) -> PathBuf {
     site.content_dir.join("plugins")
 }
 
@@ -57,7 +56,7 @@ fn folder(site: &RestSite) -> PathBuf {
 ///
 /// # Errors
 /// Database errors.
-pub(crate) async fn all(cx: &Context, site: &RestSite) -> Result<Vec<Item>> {
+pub(crate) async fn all(cx: &Context, site: &Site) -> Result<Vec<Item>> {
     let settings = site.settings(cx)?;
     let active_extensions = names_in(settings.stored(ACTIVE_EXTENSIONS));
     let mut items: Vec<Item> = site
@@ -81,7 +80,7 @@ pub(crate) async fn all(cx: &Context, site: &RestSite) -> Result<Vec<Item>> {
 
 impl Plugins {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<Site>, extra: &ExtraFields) -> Self {
         let fields = fields::fields().with_extra(extra, OBJECT);
         Plugins { site: Arc::clone(site), fields, extra: extra.clone() }
     }

@@ -7,7 +7,7 @@ use svc_model::{Post, PostId, PostType};
 use svc_resource::Plan;
 use svc_routing::Result;
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     errors::media as errors,
     media::{
         attached::{AttachmentFiles, Parent},
@@ -19,16 +19,13 @@ use svc_site::{
 use svc_store::{Db, Meta, posts};
 use svc_versions::Context;
 
-use crate::{
-    RestSite,
-    posts::item::{LoadedPost, PostItem},
-};
+use crate::posts::item::{LoadedPost, PostItem};
 
 /// The files of these attachments, and the permalinks of the posts to which they are attached, as the caller sees them:
 /// two queries and those for permalinks, regardless of the number of attachments.
 pub(crate) fn attached(
     db: &mut Db,
-    site: &RestSite,
+    site: &Site,
     settings: &Settings,
     caller: &Caller,
     rows: &[Post],
@@ -40,7 +37,7 @@ pub(crate) fn attached(
     let found = if ids.is_empty() { Vec::new() } else { posts::get_many(db, &ids)? };
     let mut pages = permalinks::for_reader(db, site, settings, caller, &found)?;
     pages.retain(|id, _| {
-        found.iter().any(|p| p.id == *id && site.types.get(&p.post_type).is_some_and(PostType::is_viewable))
+        found.iter().any(|p| p.id == *id && site.registries.types.get(&p.post_type).is_some_and(PostType::is_viewable))
     });
     let parent = |post: &Post| Parent {
         id: post.id,
@@ -60,7 +57,7 @@ pub(crate) fn attached(
 /// Reads missing file sizes from the storage, if the plan contains them.
 pub(crate) async fn measure(
     cx: &Context,
-    site: &RestSite,
+    site: &Site,
     loaded: &mut [LoadedPost],
     plan: &Plan<'_, PostItem, PostDraft>,
 ) -> Result<()> {
@@ -74,7 +71,7 @@ pub(crate) async fn measure(
         {
             // Files may be replaced at any time.
             cx.expires_in(std::time::Duration::from_secs(1));
-            attached.measured = site.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
+            attached.measured = site.services.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
         }
     }
     Ok(())

@@ -25,7 +25,7 @@ impl Posts {
         if !query_password(req).is_empty() || has_block_pages(req) {
             return None;
         }
-        self.site.item_cache(req.cx(), &self.extra, &self.post_type.name)
+        self.rest.item_cache(req.cx(), &self.extra, &self.post_type.name)
     }
 
     /// The response to a list request, from cached items.
@@ -108,7 +108,7 @@ impl Posts {
             });
             loaded.map(|loaded| (loaded, shared))
         };
-        let (mut loaded, mut shared) = with_feeds(cx, &self.site.renderer, load).await?;
+        let (mut loaded, mut shared) = with_feeds(cx, &self.rest.renderer, load).await?;
         let measure = async |part: Context| attachment::measure(&part, &self.site, &mut loaded, &plan).await;
         let (measured, of_files) = cx.scope(measure).await;
         measured?;

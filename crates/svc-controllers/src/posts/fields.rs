@@ -12,10 +12,8 @@ use svc_schema::{
 use svc_site::posts::{draft::PostDraft, formats::FORMATS};
 
 use super::item::PostItem;
-use crate::{
-    RestSite,
-    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
-};
+use crate::contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED};
+use svc_site::Site;
 
 /// The fields of posts.
 pub(crate) type PostFields = Fields<PostItem, PostDraft>;
@@ -51,7 +49,7 @@ fn features(post_type: &PostType) -> Vec<&str> {
 
 /// The fields of this type on this site.
 #[rustfmt::skip]
-pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
+pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     let has = features(post_type);
     let has = |feature: &str| has.contains(&feature);
     let mut f = PostFields::new(&post_type.name);
@@ -130,11 +128,11 @@ pub(crate) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> PostFields {
         f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = choice(v));
     }
     if has("custom-fields") {
-        crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |p| &p.stored_meta)
+        crate::meta_fields::add_member(&mut f, &site.registries.meta, "post", &post_type.name, |p| &p.stored_meta)
             .set(|d, v| d.meta = Some(v));
     }
 
-    for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
+    for taxonomy in site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let (name, base) = (taxonomy.name.clone(), taxonomy.rest_base.clone());
         let read = name.clone();
         f.add(&base, array(integer()).describe(&format!("IDs of the post's terms in the {name} taxonomy.")).context(VIEW_EDIT))

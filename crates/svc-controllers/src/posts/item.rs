@@ -9,16 +9,17 @@ use svc_content::{
 };
 use svc_model::{Post, PostId, PostType, Stamp, Term};
 use svc_render::{
+    SiteRenderer,
     blocks::RenderedTexts,
     class_list::{class_list, post_format},
     content as render,
     images::SiteImages,
 };
-use svc_site::{Settings, hooked_blocks::IGNORED_HOOKS, media::attached::AttachmentFiles, permalinks::PermalinkParts};
+use svc_site::{
+    Settings, Site, hooked_blocks::IGNORED_HOOKS, media::attached::AttachmentFiles, permalinks::PermalinkParts,
+};
 use svc_store::{Meta, rows};
 use svc_versions::Context;
-
-use crate::RestSite;
 
 /// A post, the data that was loaded with it, and what the caller may read of it.
 pub(crate) struct PostItem {
@@ -29,7 +30,9 @@ pub(crate) struct PostItem {
     /// Its type.
     pub post_type: Arc<PostType>,
     /// The site.
-    pub site: Arc<RestSite>,
+    pub site: Arc<Site>,
+    /// Renders its texts.
+    pub renderer: Arc<SiteRenderer>,
     /// The site's options as of this request.
     pub settings: Arc<Settings>,
     /// Stored meta; empty when the plan reads none.
@@ -144,7 +147,7 @@ impl PostItem {
         if let Some(content) = &self.rendered.content {
             return content.clone();
         }
-        let render = || render::content(&self.site, &self.settings, &self.post, &self.render_options());
+        let render = || render::content(&self.renderer, &self.settings, &self.post, &self.render_options());
         if self.hooked_types.is_some() && self.post.content.contains('[') {
             render();
         }
@@ -156,7 +159,7 @@ impl PostItem {
             _ if self.is_locked() => String::new(),
             Some(excerpt) => excerpt.clone(),
             None => {
-                render::excerpt(&self.site, &self.settings, &self.post, &self.render_options(), self.excerpt_length)
+                render::excerpt(&self.renderer, &self.settings, &self.post, &self.render_options(), self.excerpt_length)
             }
         }
     }

@@ -58,7 +58,7 @@ pub(crate) fn links(
     }
     let relation = |name: &str| format!("{LINK_RELATION}{name}");
     if media.contains(&PostId(item.featured_media()))
-        && let Some(attachment) = site.types.get("attachment")
+        && let Some(attachment) = site.registries.types.get("attachment")
     {
         let id = PostId(item.featured_media());
         let media = urls.rest(&permalinks::rest_route_of(site, &item.settings, attachment, id));
@@ -71,7 +71,7 @@ pub(crate) fn links(
     if post_type.name != "attachment" {
         links.add(relation("attachment"), Link::new(with_query(&namespaced("media"), "parent", post.id.0)));
     }
-    for taxonomy in site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
+    for taxonomy in site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let terms = urls.rest(&site.route_of_taxonomy(taxonomy));
         let link = Link::new(with_query(&terms, "post", post.id.0)).attr("taxonomy", taxonomy.name.as_str());
         links.add(relation("term"), link.embeddable());

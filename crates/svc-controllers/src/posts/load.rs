@@ -9,6 +9,7 @@ use svc_auth::Caller;
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostId, PostType, Term};
 use svc_render::{
+    SiteRenderer,
     blocks::{self, BlockViewer},
     content::RenderOptions,
     feeds::Missing,
@@ -17,7 +18,7 @@ use svc_render::{
 use svc_resource::{Plan, View};
 use svc_routing::Request;
 use svc_site::{
-    Access, Settings, SiteResult, hooked_blocks,
+    Access, Settings, Site, SiteResult, hooked_blocks,
     permalinks::{self, PermalinkParts, category_paths, first_category},
     posts::{draft::PostDraft, slugs},
 };
@@ -33,11 +34,12 @@ use super::{
     links::{self, Revisions},
     rights::PostRights,
 };
-use crate::{RestSite, posts::attachment, request::block_viewer};
+use crate::{posts::attachment, request::block_viewer};
 
 /// Loads posts for a request.
 pub(crate) struct PostLoader<'a> {
-    pub site: &'a Arc<RestSite>,
+    pub site: &'a Arc<Site>,
+    pub renderer: &'a Arc<SiteRenderer>,
     pub settings: &'a Arc<Settings>,
     pub post_type: &'a Arc<PostType>,
     pub caller: &'a Caller,
@@ -67,7 +69,7 @@ impl PostLoader<'_> {
         let raw_ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let wants_links = self.view.wants_links();
         let taxonomies: Vec<_> =
-            self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
+            self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
 
         let is_attachment = self.post_type.name == "attachment";
         let edit = self.view.context == "edit";
@@ -120,7 +122,7 @@ impl PostLoader<'_> {
         };
         let cx = db.cx().clone();
         let mut texts = blocks::render_dynamic(
-            self.site,
+            self.renderer,
             self.settings,
             viewer,
             db,
@@ -153,6 +155,7 @@ impl PostLoader<'_> {
                 post,
                 post_type: Arc::clone(self.post_type),
                 site: Arc::clone(self.site),
+                renderer: Arc::clone(self.renderer),
                 settings: Arc::clone(self.settings),
                 unlocked,
                 excerpt_length: self.excerpt_length,
@@ -189,7 +192,7 @@ impl PostLoader<'_> {
         let files: Vec<Option<String>> = loaded.iter().map(|loaded| loaded.item.file_element()).collect();
         let requested =
             blocks::RequestedTexts { content: true, excerpt: false, words: self.excerpt_length, before: &files };
-        let texts = blocks::render_dynamic(self.site, self.settings, viewer, db, &rows, requested, with)?;
+        let texts = blocks::render_dynamic(self.renderer, self.settings, viewer, db, &rows, requested, with)?;
         for (loaded, texts) in loaded.iter_mut().zip(texts) {
             loaded.item.rendered = texts;
         }

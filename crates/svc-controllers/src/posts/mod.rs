@@ -29,7 +29,7 @@ use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{integer, string},
 };
-use svc_site::{Access, Settings, SiteResult, access::CapabilityData, permalinks, posts::delete};
+use svc_site::{Access, Settings, Site, SiteResult, access::CapabilityData, permalinks, posts::delete};
 use svc_store::{
     Db, get_or_load,
     posts::{self, PostQuery},
@@ -55,7 +55,8 @@ const MAX_EXCERPT_WORDS: i64 = 1_000;
 
 /// The family of one post type.
 pub struct Posts {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest: Arc<RestSite>,
     post_type: Arc<PostType>,
     fields: PostFields,
     params: Params<PostList>,
@@ -65,14 +66,15 @@ pub struct Posts {
 
 impl Posts {
     /// The family of this type.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(rest: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
         Posts {
-            site: Arc::clone(site),
-            fields: fields::fields(site, post_type).with_extra(extra, &post_type.name),
-            params: params::params(site, post_type),
+            site: Arc::clone(&rest.site),
+            rest: Arc::clone(rest),
+            fields: fields::fields(&rest.site, post_type).with_extra(extra, &post_type.name),
+            params: params::params(&rest.site, post_type),
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
-            family: site.item_cache.new_family(),
+            family: rest.item_cache.new_family(),
         }
     }
 
@@ -208,6 +210,7 @@ impl Posts {
     fn loader<'a>(&'a self, settings: &'a Arc<Settings>, caller: &'a Caller, view: &'a View) -> PostLoader<'a> {
         PostLoader {
             site: &self.site,
+            renderer: &self.rest.renderer,
             settings,
             post_type: &self.post_type,
             caller,
@@ -260,9 +263,9 @@ impl Posts {
         };
         // Responses to writes do not wait for feeds of other sites.
         let mut loaded = if is_read(req) {
-            with_feeds(req.cx(), &self.site.renderer, load).await?
+            with_feeds(req.cx(), &self.rest.renderer, load).await?
         } else {
-            with_cached_feeds(req.cx(), &self.site.renderer, load)?
+            with_cached_feeds(req.cx(), &self.rest.renderer, load)?
         };
         attachment::measure(req.cx(), &self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
@@ -295,7 +298,7 @@ impl Posts {
                 loader.load(db, access, rows, &plan)
             })
         };
-        let mut page = with_feeds(req.cx(), &self.site.renderer, load).await?;
+        let mut page = with_feeds(req.cx(), &self.rest.renderer, load).await?;
         attachment::measure(req.cx(), &self.site, &mut page.items, &plan).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for LoadedPost { item, links } in std::mem::take(&mut page.items) {

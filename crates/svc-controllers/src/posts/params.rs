@@ -10,7 +10,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, boolean, integer, object, string, types},
 };
 use svc_site::{
-    Access, Settings, SiteResult,
+    Access, Settings, Site, SiteResult,
     posts::formats::{FORMATS, format_clauses, sticky_include},
 };
 use svc_store::{
@@ -18,7 +18,7 @@ use svc_store::{
     posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
 };
 
-use crate::{RestSite, errors};
+use crate::errors;
 
 /// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
@@ -80,7 +80,7 @@ fn date() -> SchemaBuilder {
 
 /// The parameters of this type's list.
 #[rustfmt::skip]
-pub(crate) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> {
+pub(crate) fn params(site: &Site, post_type: &PostType) -> Params<PostList> {
     let mut p = Params::<PostList>::new(&post_type.name);
     p.add("context", crate::args::context_param());
     p.add("page", integer().describe("Page number.").default(1).minimum(1)).set(|l, n| l.page = n);
@@ -114,7 +114,7 @@ pub(crate) fn params(site: &RestSite, post_type: &PostType) -> Params<PostList> 
         .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
     p.add("status", array(string().one_of(statuses(site)).first(&["enum"])).default("publish").describe("Only return posts with these statuses.").first(&["default"]))
         .set(|l, v| l.status = v);
-    let taxonomies: Vec<&Taxonomy> = site.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest).collect();
+    let taxonomies: Vec<&Taxonomy> = site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest).collect();
     if !taxonomies.is_empty() {
         p.add("tax_relation", string().describe("Logical operator for conditions on several taxonomies.").one_of(["AND", "OR"])).set(|l, r: String| l.tax_or = r == "OR");
     }
@@ -183,8 +183,8 @@ pub(crate) fn orders(post_type: &PostType) -> Vec<&'static str> {
     orders
 }
 
-pub(crate) fn statuses(site: &RestSite) -> Vec<String> {
-    site.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
+pub(crate) fn statuses(site: &Site) -> Vec<String> {
+    site.registries.statuses.iter().map(|s| s.name.clone()).chain(["any".to_owned()]).collect()
 }
 
 fn column(name: &str) -> Option<SearchColumn> {
@@ -227,7 +227,7 @@ impl PostList {
     pub(crate) fn into_query(
         self,
         db: &mut Db,
-        site: &RestSite,
+        site: &Site,
         settings: &Settings,
         post_type: &PostType,
         caller: &Caller,
@@ -303,7 +303,7 @@ impl PostList {
     /// omitted.
     fn statuses(
         &self,
-        site: &RestSite,
+        site: &Site,
         settings: &Settings,
         post_type: &PostType,
         caller: &Caller,
@@ -312,7 +312,7 @@ impl PostList {
             return default_statuses(site, settings, post_type, caller);
         }
         let statuses = if self.status.iter().any(|s| s == "any") {
-            let found = site.statuses.iter().filter(|s| s.name != "trash" && s.name != "auto-draft");
+            let found = site.registries.statuses.iter().filter(|s| s.name != "trash" && s.name != "auto-draft");
             found.map(|s| s.name.clone()).collect()
         } else {
             self.status.clone()
@@ -343,7 +343,7 @@ impl PostList {
 
 /// The statuses of a list without `status`: published posts, and private posts that the caller may read.
 fn default_statuses(
-    site: &RestSite,
+    site: &Site,
     settings: &Settings,
     post_type: &PostType,
     caller: &Caller,

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use svc_model::{PostId, PostType};
 use svc_routing::{Request, Result};
 use svc_schema::build::{array, string};
-use svc_site::{Access, templates::load::TemplateLookup};
+use svc_site::{Access, Site, templates::load::TemplateLookup};
 use svc_store::{MetaKind, meta, posts};
 
 use super::params;
-use crate::{RestSite, caller, errors, posts::attachment};
+use crate::{caller, errors, posts::attachment};
 
 /// Sanitizes the `status` of a list: slugs, each once. Every status but the default one requires permission to edit
 /// posts; `private` is also accepted from callers who may read private posts.
 pub(crate) fn statuses(
-    site: &Arc<RestSite>,
+    site: &Arc<Site>,
     post_type: &Arc<PostType>,
 ) -> impl Fn(&Request, &Value) -> Result<Value> + use<> {
     let (site, post_type) = (Arc::clone(site), Arc::clone(post_type));
@@ -50,10 +50,7 @@ pub(crate) fn statuses(
 }
 
 /// Validates `status`. A post may keep its current status, even one that requests cannot set.
-pub(crate) fn status(
-    site: &Arc<RestSite>,
-    post_type: &Arc<PostType>,
-) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
+pub(crate) fn status(site: &Arc<Site>, post_type: &Arc<PostType>) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
     let (site, post_type) = (Arc::clone(site), Arc::clone(post_type));
     let writable = string().one_of(site.writable_statuses()).compile();
     move |req, status| {
@@ -67,7 +64,7 @@ pub(crate) fn status(
 
 /// Validates `template`: a template that may be selected, or the post's current one.
 pub(crate) fn template(
-    site: &Arc<RestSite>,
+    site: &Arc<Site>,
     post_type: &Arc<PostType>,
 ) -> impl Fn(&Request, &Value) -> Result<bool> + use<> {
     let (site, post_type) = (Arc::clone(site), Arc::clone(post_type));

@@ -44,7 +44,7 @@ impl Posts {
     /// Checks that the caller may assign the terms of the request. Terms that do not exist in the taxonomy are ignored.
     fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
         let mut requested: Vec<(TermId, &str)> = Vec::new();
-        for taxonomy in self.site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
+        for taxonomy in self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
             match req.param(&taxonomy.rest_base) {
                 Some(serde_json::Value::Array(ids)) => {
                     requested.extend(ids.iter().filter_map(|id| Some((TermId(id.as_i64()?), &*taxonomy.name))))
@@ -115,13 +115,13 @@ impl Posts {
         existing: Option<PostId>,
         settings: Arc<Settings>,
     ) -> SavePost {
-        SavePost::new(&self.site.site, settings, &self.post_type, caller, draft, existing)
+        SavePost::new(&self.site, settings, &self.post_type, caller, draft, existing)
     }
 
     /// Moves a post to the trash.
     pub(super) async fn trash(&self, req: &Request, id: PostId) -> Result<()> {
         let site = Arc::clone(&self.site);
-        let by = RevisionAuthor::of(&caller(req), &site.site, &*self.site.settings(req.cx())?);
+        let by = RevisionAuthor::of(&caller(req), &self.site, &*self.site.settings(req.cx())?);
         let trash = move |tx: &mut Tx| {
             let post = posts::get(tx, id)?.ok_or_else(errors::post_not_found)?;
             if post.status == "trash" {

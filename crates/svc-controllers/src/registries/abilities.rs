@@ -9,15 +9,15 @@ use std::{future::Future, sync::Arc};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use svc_auth::Caller;
-use svc_render::SiteRenderer;
 use svc_routing::{BoxFuture, Method, Request, Result};
 use svc_schema::{Error, Schema};
+use svc_site::Site;
 
 /// The arguments of an ability's callbacks.
 #[derive(Clone)]
 pub struct AbilityCall {
     /// The site.
-    pub site: Arc<SiteRenderer>,
+    pub site: Arc<Site>,
     /// The user who runs the ability.
     pub caller: Caller,
     /// The validated and sanitized input; null if there is none.

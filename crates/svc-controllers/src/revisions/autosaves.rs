@@ -21,13 +21,14 @@ use crate::{
     request::nonce,
     respond,
 };
+use svc_site::Site;
 
 /// Field with the URL of the preview.
 const PREVIEW: &str = "preview_link";
 
 /// The autosaves of one post type.
 pub struct Autosaves {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     post_type: Arc<PostType>,
     /// The posts, whose permissions also apply to their autosaves.
     posts: Arc<Posts>,
@@ -38,18 +39,18 @@ pub struct Autosaves {
 
 impl Autosaves {
     /// The autosaves of this type.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let posts = Arc::new(Posts::new(site, post_type, extra));
+    pub fn new(rest: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let posts = Arc::new(Posts::new(rest, post_type, extra));
         let args = match post_type.route_family {
-            RouteFamily::MenuItems => menus::edit_args(site, post_type, extra),
+            RouteFamily::MenuItems => menus::edit_args(&rest.site, post_type, extra),
             _ => posts.args(MethodKind::Editable),
         };
         let post_type = Arc::new(post_type.clone());
         let preview = string().describe("URL of the autosave's preview.").format("uri").context(&["edit"]).readonly();
-        let table = RevisionTable::new(site, &post_type, extra).with(|f| {
+        let table = RevisionTable::new(&rest.renderer, &post_type, extra).with(|f| {
             f.add(PREVIEW, preview);
         });
-        Autosaves { site: Arc::clone(site), post_type, posts, args, table }
+        Autosaves { site: Arc::clone(&rest.site), post_type, posts, args, table }
     }
 
     /// Serializes autosaves of a post. One of them may be the post itself.

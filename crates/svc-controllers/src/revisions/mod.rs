@@ -13,25 +13,26 @@ use std::sync::Arc;
 use serde_json::json;
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
+use svc_render::SiteRenderer;
 use svc_resource::Params;
 use svc_routing::{Controller, DELETABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, Schema,
     build::{SchemaBuilder, integer},
 };
-use svc_site::{Access, Settings};
+use svc_site::{Access, Settings, Site};
 use svc_store::posts;
 
 use self::table::RevisionTable;
 use crate::preconditions;
-use crate::{RestSite, args::context_arg, caller, collection, cost, errors, request::only_reads, respond};
+use crate::{args::context_arg, caller, collection, cost, errors, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};
 
 /// The revisions of one post type.
 pub struct Revisions {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     post_type: Arc<PostType>,
     table: RevisionTable,
     params: Params<RevisionList>,
@@ -54,7 +55,7 @@ fn id_param(req: &Request, name: &str) -> PostId {
 }
 
 /// The post of a request. Requires permission to edit it.
-fn parent(site: &RestSite, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
+fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
     site.read(req.cx(), |db| {
         let post = find::parent(db, post_type, id_param(req, name))?;
         let settings = site.settings_in(db)?;
@@ -69,10 +70,10 @@ fn parent(site: &RestSite, post_type: &PostType, req: &Request, name: &str) -> R
 
 impl Revisions {
     /// The revisions of this type.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(renderer: &Arc<SiteRenderer>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let post_type = Arc::new(post_type.clone());
-        let table = RevisionTable::new(site, &post_type, extra);
-        Revisions { site: Arc::clone(site), post_type, table, params: params() }
+        let table = RevisionTable::new(renderer, &post_type, extra);
+        Revisions { site: Arc::clone(&renderer.site), post_type, table, params: params() }
     }
 }
 

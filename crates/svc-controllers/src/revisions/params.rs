@@ -7,14 +7,13 @@ use svc_schema::{
     Error,
     build::{SchemaBuilder, array, integer, string},
 };
-use svc_site::{SiteResult, revisions};
+use svc_site::{Site, SiteResult, revisions};
 use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
 use crate::{
-    RestSite,
     args::{context_param, one_line},
     errors,
 };
@@ -62,7 +61,7 @@ impl RevisionList {
     pub(crate) fn run(
         &self,
         db: &mut Db,
-        site: &RestSite,
+        site: &Site,
         post_type: &PostType,
         parent: PostId,
     ) -> SiteResult<(Paging, Vec<Post>)> {

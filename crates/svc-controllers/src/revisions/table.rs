@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use svc_content::shortcodes::Page;
 use svc_model::{Post, PostType, RouteFamily};
 use svc_render::{
+    SiteRenderer,
     blocks::{self, BlockViewer},
     content::RenderOptions,
     images::SiteImages,
@@ -17,7 +18,7 @@ use svc_resource::{Plan, View};
 use svc_routing::{ExtraFields, Link, Links, Map, Request, Response, Result};
 use svc_schema::build::{integer, string, types};
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     permalinks::{self, PermalinkParts},
     posts::draft::PostDraft,
 };
@@ -27,7 +28,6 @@ use svc_store::{
 };
 
 use crate::{
-    RestSite,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     posts::{
         fields::{self as post_fields, PostFields},
@@ -41,7 +41,8 @@ const NO_EXCERPT: usize = 0;
 
 /// The fields of one type's revisions, with the data required to load and serialize them.
 pub(crate) struct RevisionTable {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    renderer: Arc<SiteRenderer>,
     post_type: Arc<PostType>,
     fields: PostFields,
     /// The object type that additional fields name: `post-revision`.
@@ -50,7 +51,7 @@ pub(crate) struct RevisionTable {
 }
 
 #[rustfmt::skip]
-fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostFields {
+fn fields(site: &Arc<Site>, post_type: &PostType, object: &str) -> PostFields {
     let mut f = PostFields::new(object);
     f.add("author", integer().describe("User ID of the revision's author.").context(VIEW_EDIT_EMBED)).get(|p| p.post.author);
     f.add("date", string().describe("Creation date in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED)).get(|p| date_or_null(p, PostItem::date));
@@ -67,7 +68,7 @@ fn fields(site: &Arc<RestSite>, post_type: &PostType, object: &str) -> PostField
     };
     if !texts.has("meta") {
         // Revisions have `meta` even if their posts do not.
-        crate::meta_fields::add_member(&mut texts, &site.meta, "post", &post_type.name, |p| &p.stored_meta);
+        crate::meta_fields::add_member(&mut texts, &site.registries.meta, "post", &post_type.name, |p| &p.stored_meta);
     }
     if post_type.route_family == RouteFamily::Blocks {
         // Patterns have stored text only. Their revisions also have HTML, which the schema does not list.
@@ -123,12 +124,13 @@ fn title(item: &PostItem) -> String {
 
 impl RevisionTable {
     /// The fields of this type's revisions.
-    pub(crate) fn new(site: &Arc<RestSite>, post_type: &Arc<PostType>, extra: &ExtraFields) -> Self {
+    pub(crate) fn new(renderer: &Arc<SiteRenderer>, post_type: &Arc<PostType>, extra: &ExtraFields) -> Self {
         let object = format!("{}-revision", post_type.name);
         RevisionTable {
-            site: Arc::clone(site),
+            site: Arc::clone(&renderer.site),
+            renderer: Arc::clone(renderer),
             post_type: Arc::clone(post_type),
-            fields: fields(site, post_type, &object).with_extra(extra, &object),
+            fields: fields(&renderer.site, post_type, &object).with_extra(extra, &object),
             object,
             extra: extra.clone(),
         }
@@ -173,7 +175,7 @@ impl RevisionTable {
         };
         let cx = db.cx().clone();
         let mut texts = blocks::render_dynamic(
-            &self.site,
+            &self.renderer,
             settings,
             |_| BlockViewer::default(),
             db,
@@ -192,6 +194,7 @@ impl RevisionTable {
             post,
             post_type: Arc::clone(&self.post_type),
             site: Arc::clone(&self.site),
+            renderer: Arc::clone(&self.renderer),
             settings: Arc::clone(settings),
             terms: Vec::new(),
             permalink_parts: PermalinkParts::default(),

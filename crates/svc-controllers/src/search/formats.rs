@@ -4,18 +4,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use svc_routing::{BoxFuture, Links, Request, Result};
-use svc_site::posts::formats::FORMATS;
+use svc_site::{Site, posts::formats::FORMATS};
 use svc_store::terms::{self, TermQuery};
 use svc_versions::Context;
 
 use super::{SearchHandler, SearchPage, limits, result, text};
-use crate::RestSite;
 
 /// The taxonomy of post formats.
 const TAXONOMY: &str = "post_format";
 
 /// The handler of type `post-format`.
-pub(super) struct FormatSearch(pub(super) Arc<RestSite>);
+pub(super) struct FormatSearch(pub(super) Arc<Site>);
 
 impl SearchHandler for FormatSearch {
     fn kind(&self) -> &str {
@@ -48,7 +47,7 @@ fn label(format: &str) -> String {
 impl FormatSearch {
     /// The formats that have a term, with the URLs of their archives.
     fn formats(&self, cx: &Context) -> Result<Vec<(&'static str, String)>> {
-        let Some(taxonomy) = self.0.taxonomies.get(TAXONOMY) else { return Ok(Vec::new()) };
+        let Some(taxonomy) = self.0.registries.taxonomies.get(TAXONOMY) else { return Ok(Vec::new()) };
         self.0.read(cx, |db| {
             let settings = self.0.settings_in(db)?;
             let query = TermQuery::default()

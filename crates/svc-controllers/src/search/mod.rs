@@ -32,6 +32,7 @@ use crate::{
     item_cache::{CachedPage, FamilyId},
     respond,
 };
+use svc_site::Site;
 
 /// The object type of a result, in the item schema and for additional fields.
 const OBJECT: &str = "search-result";
@@ -41,7 +42,7 @@ const ANY: &str = "any";
 const MAX_PER_PAGE: i64 = 100;
 
 /// The built-in handlers (specification, "What the service does" 8).
-fn handlers(site: &Arc<RestSite>) -> SearchHandlers {
+fn handlers(site: &Arc<Site>) -> SearchHandlers {
     vec![
         Arc::new(posts::PostSearch(Arc::clone(site))),
         Arc::new(terms::TermSearch(Arc::clone(site))),
@@ -51,7 +52,8 @@ fn handlers(site: &Arc<RestSite>) -> SearchHandlers {
 
 /// The controller for search.
 pub struct Search {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest: Arc<RestSite>,
     handlers: SearchHandlers,
     fields: Fields<(), ()>,
     params: Params<SearchParams>,
@@ -71,12 +73,12 @@ struct SearchParams {
 
 impl Search {
     /// A controller with the built-in handlers, after the filters of the registry.
-    pub(crate) fn mounted(site: &Arc<RestSite>, registered: &Registered) -> Self {
-        Self::new(site, handler::filtered(handlers(site), registered), &registered.fields)
+    pub(crate) fn mounted(rest: &Arc<RestSite>, registered: &Registered) -> Self {
+        Self::new(rest, handler::filtered(handlers(&rest.site), registered), &registered.fields)
     }
 
     /// A controller with these handlers.
-    pub fn new(site: &Arc<RestSite>, handlers: SearchHandlers, extra: &ExtraFields) -> Self {
+    pub fn new(rest: &Arc<RestSite>, handlers: SearchHandlers, extra: &ExtraFields) -> Self {
         let type_names: Vec<String> = handlers.iter().map(|h| h.kind().to_owned()).collect();
         let mut subtypes: Vec<String> = Vec::new();
         for subtype in handlers.iter().flat_map(|h| h.subtypes()) {
@@ -84,9 +86,10 @@ impl Search {
                 subtypes.push(subtype);
             }
         }
-        let families = handlers.iter().map(|_| site.item_cache.new_family()).collect();
+        let families = handlers.iter().map(|_| rest.item_cache.new_family()).collect();
         Search {
-            site: Arc::clone(site),
+            site: Arc::clone(&rest.site),
+            rest: Arc::clone(rest),
             fields: fields(&type_names, &subtypes).with_extra(extra, OBJECT),
             params: params(&type_names, &subtypes),
             handlers,
@@ -166,7 +169,7 @@ impl Search {
             paging.check("rest_search_invalid_page_number").map(|()| paging)
         };
         let (response, paging) = if handler.is_cacheable() {
-            let items = ItemReader::new(&req, *family, self.site.item_cache(req.cx(), &self.extra, OBJECT));
+            let items = ItemReader::new(&req, *family, self.rest.item_cache(req.cx(), &self.extra, OBJECT));
             let find = async |req: Request| {
                 let found = handler.search(req.clone()).await?;
                 let ids: Option<_> = found.ids.iter().map(Value::as_i64).collect();

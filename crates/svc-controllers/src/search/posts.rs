@@ -6,17 +6,17 @@ use serde_json::Value;
 use svc_model::{Post, PostId};
 use svc_render::content as render;
 use svc_routing::{BoxFuture, Link, Links, Request, Result};
-use svc_site::{Access, permalinks, urls::rest_base};
+use svc_site::{Access, Site, permalinks, urls::rest_base};
 use svc_store::{
     Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
 use super::{SearchHandler, SearchPage, ids, limits, result, searched_subtypes, text};
-use crate::{RestSite, args::search_text, caller, posts::rights::PostRights};
+use crate::{args::search_text, caller, posts::rights::PostRights};
 
 /// The handler of type `post`.
-pub(super) struct PostSearch(pub(super) Arc<RestSite>);
+pub(super) struct PostSearch(pub(super) Arc<Site>);
 
 impl SearchHandler for PostSearch {
     fn kind(&self) -> &str {
@@ -28,7 +28,7 @@ impl SearchHandler for PostSearch {
     }
 
     fn subtypes(&self) -> Vec<String> {
-        let public = self.0.types.iter().filter(|t| t.public && t.show_in_rest && t.name != "attachment");
+        let public = self.0.registries.types.iter().filter(|t| t.public && t.show_in_rest && t.name != "attachment");
         public.map(|t| t.name.clone()).collect()
     }
 
@@ -84,7 +84,7 @@ impl PostSearch {
             let show = |post: Post| {
                 let url = permalinks.remove(&post.id).unwrap_or_default();
                 let mut links = Links::new();
-                if let Some(post_type) = site.types.get(&post.post_type) {
+                if let Some(post_type) = site.registries.types.get(&post.post_type) {
                     let id = u64::try_from(post.id.0).unwrap_or_default();
                     let route = settings.urls.site.route_for_post(Some((id, rest_base(post_type, &namespace))));
                     let rights = PostRights::of(&caller, &access, &post, post_type, &[], false);

@@ -5,17 +5,17 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::Value;
 use svc_model::{Taxonomy, Term, TermId};
 use svc_routing::{BoxFuture, Link, Links, Request, Result};
-use svc_site::{Access, terms::paths::slug_paths, urls::taxonomy_rest_base};
+use svc_site::{Access, Site, terms::paths::slug_paths, urls::taxonomy_rest_base};
 use svc_store::{
     Order,
     terms::{self, TermQuery},
 };
 
 use super::{SearchHandler, SearchPage, ids, limits, result, searched_subtypes, text};
-use crate::{RestSite, caller, terms::TermRights};
+use crate::{caller, terms::TermRights};
 
 /// The handler of type `term`.
-pub(super) struct TermSearch(pub(super) Arc<RestSite>);
+pub(super) struct TermSearch(pub(super) Arc<Site>);
 
 impl SearchHandler for TermSearch {
     fn kind(&self) -> &str {
@@ -27,7 +27,7 @@ impl SearchHandler for TermSearch {
     }
 
     fn subtypes(&self) -> Vec<String> {
-        self.0.taxonomies.iter().filter(|t| t.public && t.show_in_rest).map(|t| t.name.clone()).collect()
+        self.0.registries.taxonomies.iter().filter(|t| t.public && t.show_in_rest).map(|t| t.name.clone()).collect()
     }
 
     fn search(&self, req: Request) -> BoxFuture<Result<SearchPage>> {
@@ -76,13 +76,13 @@ impl TermSearch {
             let rows: Vec<Term> =
                 terms::get_many(db, ids)?.into_iter().filter(|t| supported.contains(&t.taxonomy)).collect();
             let mut paths: HashMap<TermId, Vec<String>> = HashMap::new();
-            for taxonomy in site.taxonomies.iter().filter(|t| t.rewrite_hierarchical && req.wants("url")) {
+            for taxonomy in site.registries.taxonomies.iter().filter(|t| t.rewrite_hierarchical && req.wants("url")) {
                 paths.extend(slug_paths(db, &taxonomy.name, rows.iter().filter(|t| t.taxonomy == taxonomy.name))?);
             }
             let access = Access::new(site, &settings).with_terms(rows.iter().map(|t| (t.id, t.taxonomy.clone())));
             let namespace = site.brand.namespace();
             let show = |term: Term| {
-                let taxonomy = site.taxonomies.get(&term.taxonomy)?;
+                let taxonomy = site.registries.taxonomies.get(&term.taxonomy)?;
                 let mut links = Links::new();
                 if let Some(route) = route(&settings, &namespace, taxonomy, &term) {
                     let rights = TermRights::of(&caller, &access, &term);

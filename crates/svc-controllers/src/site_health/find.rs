@@ -6,11 +6,10 @@ use base64::Engine as _;
 use http::HeaderMap;
 use svc_fetch::{Allowed, FetchError, Get, Response};
 use svc_schema::Error;
-use svc_site::{Settings, blocking::run_blocking, http_client::own_origins};
+use svc_site::{Settings, Site, blocking::run_blocking, http_client::own_origins};
 use svc_versions::Context;
 
 use super::{Finding, Test, Verdict};
-use crate::RestSite;
 
 /// Timeout of one request.
 const TIME: Duration = Duration::from_secs(10);
@@ -48,12 +47,7 @@ const CACHE_HEADERS: [&str; 16] = [
 ///
 /// # Errors
 /// Database errors.
-pub(super) async fn run(
-    cx: &Context,
-    site: &RestSite,
-    test: Test,
-    authorization: Option<&str>,
-) -> Result<Finding, Error> {
+pub(super) async fn run(cx: &Context, site: &Site, test: Test, authorization: Option<&str>) -> Result<Finding, Error> {
     let settings = site.settings(cx)?;
     let finding = match test {
         Test::BackgroundUpdates => background_updates(site).await?,
@@ -78,12 +72,12 @@ pub(super) async fn run(
 }
 
 /// Sends a request to the site's own public URL.
-async fn request_own(site: &RestSite, settings: &Settings, url: &str) -> Result<Response, FetchError> {
-    site.http_client.send(Get::new(url).allow(own_origins(settings)).within(TIME).first(BYTES)).await
+async fn request_own(site: &Site, settings: &Settings, url: &str) -> Result<Response, FetchError> {
+    site.services.http_client.send(Get::new(url).allow(own_origins(settings)).within(TIME).first(BYTES)).await
 }
 
 /// The server does not update its own binary. It can only install packages of the plugin directory.
-async fn background_updates(site: &RestSite) -> Result<Finding, Error> {
+async fn background_updates(site: &Site) -> Result<Finding, Error> {
     let folder = site.content_dir.join("plugins");
     let writable = run_blocking(move || {
         std::fs::create_dir_all(&folder).is_ok()
@@ -98,7 +92,7 @@ async fn background_updates(site: &RestSite) -> Result<Finding, Error> {
     })
 }
 
-async fn loopback(site: &RestSite, settings: &Settings) -> Finding {
+async fn loopback(site: &Site, settings: &Settings) -> Finding {
     let url = settings.urls.rest("/");
     let about = "The site sends a request to its own public URL, as previews and checks do.";
     match request_own(site, settings, &url).await {
@@ -113,7 +107,7 @@ async fn loopback(site: &RestSite, settings: &Settings) -> Finding {
     }
 }
 
-async fn https(site: &RestSite, settings: &Settings) -> Finding {
+async fn https(site: &Site, settings: &Settings) -> Finding {
     let site_urls = [settings.option("home"), settings.option("siteurl")];
     if !site_urls.iter().all(|url| url.starts_with("https://")) {
         let about = "The site's URLs use http, so data can be read and modified in transit.";
@@ -132,14 +126,14 @@ async fn https(site: &RestSite, settings: &Settings) -> Finding {
     }
 }
 
-async fn directory(site: &RestSite) -> Finding {
-    let Some(directory_url) = site.directory.as_deref() else {
+async fn directory(site: &Site) -> Finding {
+    let Some(directory_url) = site.services.plugin_directory.as_deref() else {
         let about = "Without a plugin directory in its configuration, this server cannot install plugins or blocks.";
         return Finding::new(Verdict::Recommended, "No plugin directory is configured", about);
     };
     let url = format!("{directory_url}/plugins/info/1.2/?action=query_plugins&request%5Bper_page%5D=1");
     let get = Get::new(url).allow(Allowed::origin_of(directory_url)).within(TIME).first(BYTES);
-    match site.http_client.send(get).await {
+    match site.services.http_client.send(get).await {
         Ok(response) if response.status == 200 => Finding::new(
             Verdict::Good,
             "The plugin directory is reachable",
@@ -168,7 +162,7 @@ fn authorization_header(sent: Option<&str>) -> Finding {
     }
 }
 
-async fn page_cache(site: &RestSite, settings: &Settings) -> Finding {
+async fn page_cache(site: &Site, settings: &Settings) -> Finding {
     let url = format!("{}/", settings.option("home").trim_end_matches('/'));
     let (mut times, mut headers_found) = (Vec::new(), HeaderMap::new());
     for _ in 0..3 {

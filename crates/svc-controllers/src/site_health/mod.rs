@@ -10,7 +10,8 @@ use svc_routing::{Controller, Request, Response, Result, Route, get};
 use svc_schema::Schema;
 use svc_versions::Context;
 
-use crate::{RestSite, errors, request::can};
+use crate::{errors, request::can};
+use svc_site::Site;
 
 pub use sizes::{Size, format_bytes, sizes};
 
@@ -133,7 +134,7 @@ fn paragraph(text: &str) -> String {
 ///
 /// # Errors
 /// Database errors.
-pub async fn run_test(cx: &Context, site: &RestSite, test: Test, authorization: Option<&str>) -> Result<Finding> {
+pub async fn run_test(cx: &Context, site: &Site, test: Test, authorization: Option<&str>) -> Result<Finding> {
     find::run(cx, site, test, authorization).await
 }
 
@@ -165,12 +166,12 @@ fn schema() -> Value {
 
 /// The controller for site health.
 pub struct SiteHealth {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
 }
 
 impl SiteHealth {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         SiteHealth { site: Arc::clone(site) }
     }
 

@@ -8,10 +8,8 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use svc_schema::Error;
-use svc_site::blocking::run_blocking;
+use svc_site::{Site, blocking::run_blocking};
 use svc_versions::Context;
-
-use crate::RestSite;
 
 /// Time limit for all folders together.
 const TIME: Duration = Duration::from_secs(20);
@@ -29,7 +27,7 @@ pub struct Size {
 ///
 /// # Errors
 /// Database errors.
-pub async fn sizes(cx: &Context, site: &RestSite) -> Result<Vec<Size>, Error> {
+pub async fn sizes(cx: &Context, site: &Site) -> Result<Vec<Size>, Error> {
     let content = site.content_dir.clone();
     let binary = std::env::current_exe().unwrap_or_default();
     let mut sizes = run_blocking(move || {

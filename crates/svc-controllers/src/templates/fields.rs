@@ -12,10 +12,10 @@ use svc_site::templates::{
 };
 
 use crate::{
-    RestSite,
     args::context_param,
     contexts::{EDIT, EMBED_VIEW_EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
 };
+use svc_site::Site;
 
 /// List filters.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ fn flag() -> SchemaBuilder {
 }
 
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, TemplateDraft> {
+pub(super) fn fields(site: &Arc<Site>, kind: Kind) -> Fields<Template, TemplateDraft> {
     let mut f = Fields::<Template, TemplateDraft>::new(kind.post_type());
     f.add("id", string().describe("The template's ID: theme and slug.").context(EMBED_VIEW_EDIT).readonly()).get(Template::id);
     f.add("theme", string().describe("The template's theme.").context(EMBED_VIEW_EDIT)).get(|t| t.theme.clone()).set(|d, v| d.theme = Some(v));

@@ -16,7 +16,7 @@ use svc_schema::{
     build::{integer, string},
 };
 use svc_site::{
-    Access, Settings,
+    Access, Settings, Site,
     revisions::{self as site_revisions, AutosaveAuthor, AutosaveDraft},
     templates::{
         draft::TemplateDraft,
@@ -29,7 +29,6 @@ use svc_versions::Context;
 use super::{cannot_manage, clean_id, fields, id_pattern};
 use crate::preconditions;
 use crate::{
-    RestSite,
     args::context_arg,
     caller, collection, errors,
     request::can,
@@ -45,7 +44,7 @@ fn not_saved() -> Error {
 
 /// The revision and autosave routes of templates or template parts.
 pub struct TemplateHistory {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     kind: Kind,
     post_type: PostType,
     fields: Fields<Template, TemplateDraft>,
@@ -62,7 +61,7 @@ struct Parent {
 
 impl TemplateHistory {
     /// The routes of this post type: `wp_template` or `wp_template_part`.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
         let mut fields = fields::fields(site, kind).with_extra(extra, &post_type.name);
         let parent = integer().describe("ID of the post that stores the template.");

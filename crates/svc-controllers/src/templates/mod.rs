@@ -21,7 +21,7 @@ use svc_schema::{
     build::{boolean, string},
 };
 use svc_site::{
-    Access, Settings,
+    Access, Settings, Site,
     templates::{draft::TemplateDraft, hierarchy},
 };
 use svc_store::posts;
@@ -29,7 +29,7 @@ use svc_versions::Context;
 
 use self::fields::TemplateList;
 use crate::preconditions;
-use crate::{LINK_RELATION, RestSite, args::context_arg, caller, request::can, respond, theme_access};
+use crate::{LINK_RELATION, args::context_arg, caller, request::can, respond, theme_access};
 use svc_site::object_state::Subject;
 
 pub use history::TemplateHistory;
@@ -64,7 +64,7 @@ fn other_theme() -> Error {
 
 /// The routes of templates or template parts.
 pub struct Templates {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     kind: Kind,
     post_type: PostType,
     fields: Fields<Template, TemplateDraft>,
@@ -74,7 +74,7 @@ pub struct Templates {
 
 impl Templates {
     /// The routes of this post type: `wp_template` or `wp_template_part`.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+    pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
         let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
         Templates {
             site: Arc::clone(site),
@@ -202,7 +202,13 @@ impl Templates {
         let slug: String = req.require("slug")?;
         let is_custom = req.arg::<bool>("is_custom")?.unwrap_or(false);
         let prefix = req.arg::<String>("template_prefix")?.unwrap_or_default();
-        let slugs = hierarchy::of_slug(&slug, is_custom, &prefix, &self.site.types, &self.site.taxonomies);
+        let slugs = hierarchy::of_slug(
+            &slug,
+            is_custom,
+            &prefix,
+            &self.site.registries.types,
+            &self.site.registries.taxonomies,
+        );
         let slugs: Vec<&str> = slugs.iter().map(String::as_str).collect();
         let settings = self.site.settings(req.cx())?;
         let lookup = TemplateLookup::new(req.cx(), &self.site, &settings);

@@ -5,13 +5,10 @@ use std::sync::Arc;
 use svc_model::{Taxonomy, Term};
 use svc_resource::Fields;
 use svc_schema::build::{integer, string};
-use svc_site::{Settings, terms::draft::TermDraft};
+use svc_site::{Settings, Site, terms::draft::TermDraft};
 use svc_store::Meta;
 
-use crate::{
-    RestSite,
-    contexts::{VIEW_EDIT, VIEW_EMBED_EDIT},
-};
+use crate::contexts::{VIEW_EDIT, VIEW_EMBED_EDIT};
 
 /// The fields of terms.
 pub(crate) type TermFields = Fields<TermItem, TermDraft>;
@@ -23,7 +20,7 @@ pub(crate) struct TermItem {
     /// Its taxonomy.
     pub(crate) taxonomy: Arc<Taxonomy>,
     /// The site.
-    pub(crate) site: Arc<RestSite>,
+    pub(crate) site: Arc<Site>,
     /// The site's options as of this request.
     pub(crate) settings: Arc<Settings>,
     /// Stored meta; empty when the plan reads none.
@@ -49,7 +46,7 @@ pub(crate) fn object_type(taxonomy: &Taxonomy) -> &str {
 
 /// The fields of this taxonomy on this site. As in WordPress, null is the empty value.
 #[rustfmt::skip]
-pub(crate) fn fields(site: &RestSite, taxonomy: &Taxonomy) -> TermFields {
+pub(crate) fn fields(site: &Site, taxonomy: &Taxonomy) -> TermFields {
     let mut f = TermFields::new(object_type(taxonomy));
     f.add("id", integer().describe("The term's ID.").context(VIEW_EMBED_EDIT).readonly()).get(|t| t.term.id);
     f.add("count", integer().describe("Number of published posts with the term.").context(VIEW_EDIT).readonly()).get(|t| t.term.count);
@@ -65,6 +62,6 @@ pub(crate) fn fields(site: &RestSite, taxonomy: &Taxonomy) -> TermFields {
         f.add("parent", integer().describe("Number of the term ancestors this one.").context(VIEW_EDIT))
             .get(|t| t.term.parent).set_nullable(|d, v: Option<i64>| d.parent = Some(v.unwrap_or_default()));
     }
-    crate::meta_fields::add_member(&mut f, &site.meta, "term", &taxonomy.name, |t| &t.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "term", &taxonomy.name, |t| &t.meta).set(|d, v| d.meta = Some(v));
     f.all_exact()
 }

@@ -43,7 +43,7 @@ pub(super) fn links(item: &TermItem, rights: TermRights) -> Links {
     if !term.parent.is_none() {
         links.add("up", Link::new(route_of(term.parent)).embeddable());
     }
-    let types = taxonomy.object_types.iter().filter_map(|name| site.types.get(name));
+    let types = taxonomy.object_types.iter().filter_map(|name| site.registries.types.get(name));
     for post_type in types.filter(|t| t.show_in_rest) {
         let posts = urls.rest(&site.route_of_type(post_type));
         let href = with_query(&posts, &taxonomy.rest_base, term.id);

@@ -7,7 +7,7 @@ use svc_model::{Taxonomy, Term};
 use svc_resource::{Plan, View};
 use svc_routing::Links;
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     terms::{
         draft::TermDraft,
         paths::{access_to_terms, slug_paths},
@@ -22,11 +22,10 @@ use super::{
     fields::TermItem,
     links::{self, TermRights},
 };
-use crate::RestSite;
 
 /// Loads terms for a request.
 pub(super) struct TermLoader<'a> {
-    pub(super) site: &'a Arc<RestSite>,
+    pub(super) site: &'a Arc<Site>,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) taxonomy: &'a Arc<Taxonomy>,
     pub(super) caller: &'a Caller,

@@ -19,7 +19,7 @@ use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
 };
 use svc_schema::{Args, MethodKind, Schema, build::integer};
-use svc_site::{Access, SiteResult, terms::paths};
+use svc_site::{Access, Site, SiteResult, terms::paths};
 use svc_store::{Db, get_or_load, posts, terms};
 
 use self::{
@@ -45,7 +45,8 @@ pub(crate) use self::links::TermRights;
 
 /// The family of one taxonomy.
 pub struct Terms {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest: Arc<RestSite>,
     taxonomy: Arc<Taxonomy>,
     fields: TermFields,
     params: Params<TermList>,
@@ -55,14 +56,15 @@ pub struct Terms {
 
 impl Terms {
     /// The family of this taxonomy.
-    pub fn new(site: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
+    pub fn new(rest: &Arc<RestSite>, taxonomy: &Taxonomy, extra: &ExtraFields) -> Self {
         Terms {
-            site: Arc::clone(site),
-            fields: fields::fields(site, taxonomy).with_extra(extra, fields::object_type(taxonomy)),
+            site: Arc::clone(&rest.site),
+            rest: Arc::clone(rest),
+            fields: fields::fields(&rest.site, taxonomy).with_extra(extra, fields::object_type(taxonomy)),
             params: params::params(taxonomy),
             taxonomy: Arc::new(taxonomy.clone()),
             extra: extra.clone(),
-            family: site.item_cache.new_family(),
+            family: rest.item_cache.new_family(),
         }
     }
 
@@ -174,7 +176,7 @@ impl Terms {
 
     /// Reads terms as the request selects them.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        let cache = self.site.item_cache(req.cx(), &self.extra, fields::object_type(&self.taxonomy));
+        let cache = self.rest.item_cache(req.cx(), &self.extra, fields::object_type(&self.taxonomy));
         ItemReader::new(req, self.family, cache)
     }
 
@@ -195,7 +197,7 @@ impl Terms {
         self.site.read(req.cx(), |db| {
             let post = if id.0 > 0 { posts::get(db, id)? } else { None }.ok_or_else(errors::invalid_post)?;
             let settings = self.site.settings_in(db)?;
-            let post_type = self.site.types.get(&post.post_type).filter(|t| t.show_in_rest);
+            let post_type = self.site.registries.types.get(&post.post_type).filter(|t| t.show_in_rest);
             let is_served = post_type.is_some() && self.taxonomy.object_types.contains(&post.post_type);
             let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
             let caller = caller(req);

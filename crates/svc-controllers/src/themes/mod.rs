@@ -16,7 +16,7 @@ use svc_schema::{
     Arg, Args, Error, Sanitizer,
     build::{array, string},
 };
-use svc_site::{Access, Settings, blocking::run_blocking};
+use svc_site::{Access, Settings, Site, blocking::run_blocking};
 use svc_versions::Context;
 
 use self::fields::ThemeItem;
@@ -46,26 +46,26 @@ fn cannot_view_active(req: &Request) -> Error {
 pub struct Themes;
 
 /// Whether the caller may view all themes, and whether they may view the active theme.
-fn rights(site: &Arc<RestSite>, req: &Request, settings: &Settings) -> Result<(bool, bool)> {
+fn rights(site: &Arc<Site>, req: &Request, settings: &Settings) -> Result<(bool, bool)> {
     let (caller, access) = (caller(req), Access::new(site, settings));
     let all = access.can(&caller, "switch_themes") || access.can(&caller, "manage_network_themes");
     Ok((all, is_writer(site, req)?))
 }
 
-fn read(cx: &Context, site: &Arc<RestSite>, stylesheet: &str, settings: &Arc<Settings>) -> Option<ThemeItem> {
+fn read(cx: &Context, site: &Arc<Site>, stylesheet: &str, settings: &Arc<Settings>) -> Option<ThemeItem> {
     let active = site.theme(cx, settings);
     let is_active = active.name == stylesheet;
     let theme = match &active.theme {
         Some(theme) if is_active => theme.clone(),
         _ => Theme::read(&site.themes_dir(), stylesheet, &settings.themes_url())?,
     };
-    let supports = if is_active { supports::of(&theme, &site.theme_supports) } else { Map::new() };
+    let supports = if is_active { supports::of(&theme, &site.registries.theme_supports) } else { Map::new() };
     Some(ThemeItem { theme, is_active, supports, url: settings.themes_url(), styles: None })
 }
 
 /// Loads the ids of these themes' global styles posts, if links are requested. Creates the active theme's post if it
 /// is missing.
-async fn load_styles(site: &Arc<RestSite>, items: &mut [ThemeItem], req: &Request) -> Result<()> {
+async fn load_styles(site: &Arc<Site>, items: &mut [ThemeItem], req: &Request) -> Result<()> {
     if !respond::view(req).wants_links() {
         return Ok(());
     }
@@ -76,10 +76,8 @@ async fn load_styles(site: &Arc<RestSite>, items: &mut [ThemeItem], req: &Reques
     };
     for item in items.iter().filter(|item| item.is_active) {
         let name = &item.theme.stylesheet;
-        styles.insert(
-            name.clone(),
-            svc_site::global_styles::find_or_create(req.cx(), &site.site, name, caller(req).id).await?,
-        );
+        styles
+            .insert(name.clone(), svc_site::global_styles::find_or_create(req.cx(), site, name, caller(req).id).await?);
     }
     for item in items {
         item.styles = styles.get(&item.theme.stylesheet).copied();
@@ -95,8 +93,8 @@ impl RegistryEntries for Themes {
         fields::fields()
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        let (all, active) = rights(site, req, &*site.settings(req.cx())?)?;
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        let (all, active) = rights(&rest.site, req, &*rest.site.settings(req.cx())?)?;
         // Arguments of `OPTIONS` requests are not parsed. As in WordPress, a string is not a list of one status there.
         let has_filter = *req.method() != Method::OPTIONS || req.param("status").is_some_and(Value::is_array);
         let only_active = has_filter && requested_statuses(req).is_some_and(|statuses| statuses == ["active"]);
@@ -107,22 +105,22 @@ impl RegistryEntries for Themes {
         }
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<ThemeItem>> {
-        let settings = site.settings(req.cx())?;
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<ThemeItem>> {
+        let settings = rest.site.settings(req.cx())?;
         let requested = requested_statuses(req);
-        let folder = site.themes_dir();
+        let folder = rest.site.themes_dir();
         // This reads many files.
         let names = run_blocking(move || theme::folders(&folder)).await?;
         let mut entries = Vec::new();
         for name in names {
             let status = if name == settings.option("stylesheet") { "active" } else { "inactive" };
             if requested.as_ref().is_none_or(|requested| requested.iter().any(|r| r == status)) {
-                entries.extend(read(req.cx(), site, &name, &settings));
+                entries.extend(read(req.cx(), &rest.site, &name, &settings));
             }
         }
         let total = u64::try_from(entries.len()).unwrap_or(u64::MAX);
-        let response = collection::with_totals(site, Response::default(), total, 1);
-        load_styles(site, &mut entries, req).await?;
+        let response = collection::with_totals(&rest.site, Response::default(), total, 1);
+        load_styles(&rest.site, &mut entries, req).await?;
         Ok(Listed { entries, response })
     }
 
@@ -134,26 +132,26 @@ impl RegistryEntries for Themes {
         Ok(data)
     }
 
-    fn links(site: &Arc<RestSite>, item: &ThemeItem, req: &Request) -> Result<Links> {
-        let own = route_url(req.cx(), site, &format!("themes/{}", item.theme.stylesheet))?;
-        let mut links = entry_links(own, route_url(req.cx(), site, "themes")?);
+    fn links(rest: &Arc<RestSite>, item: &ThemeItem, req: &Request) -> Result<Links> {
+        let own = route_url(req.cx(), &rest.site, &format!("themes/{}", item.theme.stylesheet))?;
+        let mut links = entry_links(own, route_url(req.cx(), &rest.site, "themes")?);
         if let Some(id) = item.styles {
-            let styles = route_url(req.cx(), site, &format!("global-styles/{id}"))?;
+            let styles = route_url(req.cx(), &rest.site, &format!("global-styles/{id}"))?;
             links.add(format!("{LINK_RELATION}user-global-styles"), Link::new(styles));
         }
         if item.is_active && item.theme.is_block_theme {
-            let settings = site.settings(req.cx())?;
-            let editor = Access::new(site, &settings).can(&caller(req), "edit_theme_options");
-            let export = settings.urls.rest(&format!("/{}/export", site.brand.side_namespace("block-editor")));
+            let settings = rest.site.settings(req.cx())?;
+            let editor = Access::new(&rest.site, &settings).can(&caller(req), "edit_theme_options");
+            let export = settings.urls.rest(&format!("/{}/export", rest.site.brand.side_namespace("block-editor")));
             let hints = serde_json::json!({"allow": if editor { vec!["GET"] } else { Vec::new() }});
             links.add(format!("{LINK_RELATION}export-theme"), Link::new(export).attr("targetHints", hints));
         }
         Ok(links)
     }
 
-    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<ThemeItem>> {
-        let settings = site.settings(req.cx())?;
-        let (all, active) = rights(site, req, &settings)?;
+    fn check_fetch(rest: &Arc<RestSite>, req: &Request) -> Result<Option<ThemeItem>> {
+        let settings = rest.site.settings(req.cx())?;
+        let (all, active) = rights(&rest.site, req, &settings)?;
         let is_active = req.require::<String>("stylesheet")? == settings.option("stylesheet");
         match (all, is_active, active) {
             (true, ..) | (_, true, true) => Ok(None),
@@ -162,13 +160,13 @@ impl RegistryEntries for Themes {
         }
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<ThemeItem> {
-        let settings = site.settings(req.cx())?;
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<ThemeItem> {
+        let settings = rest.site.settings(req.cx())?;
         let stylesheet: String = req.require("stylesheet")?;
         // An empty name, which only the query can have, is the active theme.
         let stylesheet = if stylesheet.is_empty() { settings.option("stylesheet") } else { &stylesheet };
-        let mut item = read(req.cx(), site, stylesheet, &settings).ok_or_else(not_found)?;
-        load_styles(site, std::slice::from_mut(&mut item), req).await?;
+        let mut item = read(req.cx(), &rest.site, stylesheet, &settings).ok_or_else(not_found)?;
+        load_styles(&rest.site, std::slice::from_mut(&mut item), req).await?;
         Ok(item)
     }
 

@@ -7,10 +7,10 @@ use svc_fetch::{FetchError, Get};
 use svc_render::html_metadata;
 use svc_routing::{Controller, Request, Response, Result, Route, forbidden, get};
 use svc_schema::{Arg, Args, Error, build::string};
-use svc_site::{Access, TtlCache, http_client::own_origins};
+use svc_site::{Access, Site, TtlCache, http_client::own_origins};
 use svc_versions::Context;
 
-use crate::{RestSite, caller};
+use crate::caller;
 
 /// Maximum number of bytes that are read of a page.
 const PAGE_BYTES: u64 = 150 << 10;
@@ -49,13 +49,13 @@ fn no_content() -> Error {
 
 /// The controller for URL details.
 pub struct UrlDetails {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     cache: TtlCache<String, Value>,
 }
 
 impl UrlDetails {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         UrlDetails { site: Arc::clone(site), cache: TtlCache::new(CACHE_CAPACITY) }
     }
 
@@ -69,11 +69,11 @@ impl UrlDetails {
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<()> {
         let (settings, caller) = (self.site.settings(req.cx())?, caller(&req));
         let access = Access::new(&self.site, &settings);
-        if self.site.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)) {
+        if self.site.registries.types.iter().any(|t| t.show_in_rest && access.can(&caller, &t.caps.edit_posts)) {
             return Ok(());
         }
         let get = self.get(req.cx(), &req.require::<String>("url")?)?.within(LOOKUP_TIME);
-        self.site.http_client.check(get).await.map_err(|_| invalid_url())?;
+        self.site.services.http_client.check(get).await.map_err(|_| invalid_url())?;
         Err(cannot_view(&req))
     }
 
@@ -84,7 +84,7 @@ impl UrlDetails {
             return Ok(Response::new(details));
         }
         let get = self.get(req.cx(), &url)?.within(PAGE_TIME).first(PAGE_BYTES).header("Accept", "text/html,*/*;q=0.5");
-        let response = self.site.http_client.send(get).await.map_err(|error: FetchError| {
+        let response = self.site.services.http_client.send(get).await.map_err(|error: FetchError| {
             tracing::debug!(%error, "failed to fetch a page");
             if error.is_invalid_url() { invalid_url() } else { no_response() }
         })?;
@@ -121,7 +121,7 @@ impl Controller for UrlDetails {
         let site = Arc::clone(&self.site);
         let is_permitted_url = move |req: &Request, value: &Value| {
             let own = site.settings(req.cx()).map(|settings| own_origins(&settings)).unwrap_or_default();
-            Ok(value.as_str().is_some_and(|url| site.http_client.is_permitted_url(&Get::new(url).allow(own))))
+            Ok(value.as_str().is_some_and(|url| site.services.http_client.is_permitted_url(&Get::new(url).allow(own))))
         };
         let url = string().describe("URL of the page.").format("uri").required();
         vec![

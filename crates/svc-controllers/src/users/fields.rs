@@ -11,7 +11,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, integer, string, untyped},
 };
 use svc_site::{
-    Settings,
+    Settings, Site,
     users::{draft::UserDraft, locales},
 };
 use svc_store::Meta;
@@ -19,7 +19,6 @@ use svc_versions::Context;
 
 use super::errors;
 use crate::{
-    RestSite,
     args::one_line,
     avatar_fields,
     contexts::{EDIT, EMBED_VIEW_EDIT},
@@ -65,9 +64,9 @@ impl UserItem {
     }
 }
 
-/// The fields of users on this site, with or without avatar URLs.
+/// The fields of users on this site, with URLs of avatars of these sizes.
 #[rustfmt::skip]
-pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
+pub(super) fn fields(site: &Site, avatar_sizes: Option<&[u32]>) -> UserFields {
     let mut f = UserFields::new(OBJECT);
     f.add("id", integer().describe("The user's ID.").context(EMBED_VIEW_EDIT).readonly()).get(|u| u.user.id);
     f.add("username", string().describe("Login name of the user.").context(EDIT).required())
@@ -100,11 +99,11 @@ pub(super) fn fields(site: &RestSite, with_avatars: bool) -> UserFields {
     f.add("capabilities", map().describe("All capabilities of the user.").context(EDIT).readonly()).get(|u| u.caps.all.to_value());
     f.add("extra_capabilities", map().describe("Roles and capabilities that are assigned to the user directly.").context(EDIT).readonly())
         .get(|u| u.caps.own.to_value());
-    if with_avatars {
+    if let Some(sizes) = avatar_sizes {
         let urls = f.add("avatar_urls", avatar_fields::schema("Avatar URLs of the user, by width in pixels.", EMBED_VIEW_EDIT));
-        avatar_fields::add_sizes(urls, &avatar_fields::sizes(site), EMBED_VIEW_EDIT, avatar_source);
+        avatar_fields::add_sizes(urls, sizes, EMBED_VIEW_EDIT, avatar_source);
     }
-    crate::meta_fields::add_member(&mut f, &site.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "user", "", |u| &u.meta).set(|d, v| d.meta = Some(v));
     f.schema_order(&[
         "id", "username", "name", "first_name", "last_name", "email", "url", "description", "link", "locale", "nickname", "slug",
         "registered_date",

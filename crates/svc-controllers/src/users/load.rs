@@ -7,7 +7,7 @@ use svc_model::User;
 use svc_resource::{Plan, View};
 use svc_routing::{Link, Links};
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     users::{draft::UserDraft, roles::caps},
 };
 use svc_store::{
@@ -20,11 +20,10 @@ use super::{
     rights::{self, UserRights},
     route,
 };
-use crate::RestSite;
 
 /// Loads users for a request.
 pub(super) struct UserLoader<'a> {
-    pub(super) site: &'a RestSite,
+    pub(super) site: &'a Site,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) caller: &'a Caller,
     pub(super) view: &'a View,

@@ -17,7 +17,7 @@ use svc_model::{User, UserId};
 use svc_resource::{Paging, Params, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Validator, build::integer};
-use svc_site::{Settings, SiteResult, avatars, revisions::RevisionAuthor};
+use svc_site::{Settings, Site, SiteResult, avatars, revisions::RevisionAuthor};
 use svc_store::{Db, get_or_load, users};
 use svc_versions::Context;
 
@@ -41,13 +41,14 @@ use crate::{
 use svc_site::object_state::Subject;
 
 /// Route of the collection.
-pub(crate) fn route(site: &RestSite) -> String {
+pub(crate) fn route(site: &Site) -> String {
     format!("/{}/users", site.brand.namespace())
 }
 
 /// The family of users.
 pub struct Users {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest: Arc<RestSite>,
     fields: Arc<Tables>,
     params: Params<UserList>,
     extra: ExtraFields,
@@ -68,15 +69,17 @@ impl Tables {
 }
 
 impl Users {
-    /// The family of this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        let table = |with_avatars| fields::fields(site, with_avatars).with_extra(extra, OBJECT);
+    /// The family of this site with these settings.
+    pub fn new(rest: &Arc<RestSite>, settings: &Settings, extra: &ExtraFields) -> Self {
+        let sizes = avatars::sizes(settings);
+        let table = |sizes| fields::fields(&rest.site, sizes).with_extra(extra, OBJECT);
         Users {
-            site: Arc::clone(site),
-            fields: Arc::new(Tables { with_avatars: table(true), without_avatars: table(false) }),
-            params: params::params(site),
+            site: Arc::clone(&rest.site),
+            rest: Arc::clone(rest),
+            fields: Arc::new(Tables { with_avatars: table(Some(&sizes)), without_avatars: table(None) }),
+            params: params::params(&rest.site),
             extra: extra.clone(),
-            family: site.item_cache.new_family(),
+            family: rest.item_cache.new_family(),
         }
     }
 
@@ -224,7 +227,7 @@ impl Users {
 
     /// Reads users as the request selects them.
     fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        ItemReader::new(req, self.family, self.site.item_cache(req.cx(), &self.extra, OBJECT))
+        ItemReader::new(req, self.family, self.rest.item_cache(req.cx(), &self.extra, OBJECT))
     }
 
     // List
@@ -365,7 +368,7 @@ impl Users {
             return Err(errors::invalid_reassign());
         }
         let previous = self.show(&req, authorized.user, respond::previous_view(&req, "edit")).await?.data;
-        let by = RevisionAuthor::of(&caller(&req), &self.site.site, &*self.site.settings(req.cx())?);
+        let by = RevisionAuthor::of(&caller(&req), &self.site, &*self.site.settings(req.cx())?);
         self.remove(req.cx(), id, reassign, by).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }

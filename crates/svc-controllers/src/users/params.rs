@@ -16,10 +16,10 @@ use svc_store::{
 
 use super::{errors, rights};
 use crate::{
-    RestSite,
     args::{context_param, one_line},
     errors::forbidden_context,
 };
+use svc_site::Site;
 
 /// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
@@ -71,7 +71,7 @@ fn ids(ids: Vec<i64>) -> Vec<UserId> {
 
 /// The parameters of the list.
 #[rustfmt::skip]
-pub(super) fn params(site: &RestSite) -> Params<UserList> {
+pub(super) fn params(site: &Site) -> Params<UserList> {
     let mut p = Params::<UserList>::new("users");
     // In WordPress's schema, this `enum` is an object.
     let rest_types: Map<String, Value> = rights::rest_types(site).map(|t| (t.to_owned(), t.into())).collect();
@@ -115,7 +115,7 @@ fn column(name: &str) -> Option<UserColumn> {
 ///
 /// # Errors
 /// 401 or 403. Roles, capabilities and fields of context `edit` require `list_users`.
-pub(super) fn check(site: &RestSite, caller: &Caller, req: &Request) -> Result<(), Error> {
+pub(super) fn check(site: &Site, caller: &Caller, req: &Request) -> Result<(), Error> {
     let lists = rights::lists_users(caller);
     let is_set = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
     let is_one_of =
@@ -152,12 +152,16 @@ impl UserList {
     }
 
     /// The query for one page of the list, limited to users that the caller may see.
-    pub(super) fn into_query(self, site: &RestSite, roles: &Roles, caller: &Caller) -> UserQuery {
+    pub(super) fn into_query(self, site: &Site, roles: &Roles, caller: &Caller) -> UserQuery {
         let lists = rights::lists_users(caller);
         let (limit, offset) = (Some(self.per_page), self.skipped());
         let types = |public: bool| -> Vec<String> {
-            let types =
-                site.types.iter().filter(|t| t.show_in_rest || (public && lists)).filter(|t| t.public || !public);
+            let types = site
+                .registries
+                .types
+                .iter()
+                .filter(|t| t.show_in_rest || (public && lists))
+                .filter(|t| t.public || !public);
             types.map(|t| t.name.clone()).collect()
         };
         let published = match self.published {
@@ -235,18 +239,19 @@ mod tests {
 
     use svc_auth::roles::UserCaps;
     use svc_brand::Brand;
+    use svc_site::{Registries, SiteSetup};
     use svc_store::{DatabaseUrl, Store, StoreConfig};
 
     use super::*;
-    use crate::SiteSetup;
 
-    fn site() -> std::sync::Arc<crate::RestSite> {
+    fn site() -> std::sync::Arc<Site> {
         SiteSetup::new(
             Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap(),
             Brand::default(),
             Path::new("none"),
         )
-        .finish()
+        .build(Registries::default())
+        .unwrap()
     }
 
     fn caller(role: &str) -> Caller {
@@ -255,7 +260,7 @@ mod tests {
         if role.is_empty() { Caller::anonymous() } else { Caller::new(UserId(9), caps) }
     }
 
-    fn list(site: &RestSite, params_json: &Value) -> UserList {
+    fn list(site: &Site, params_json: &Value) -> UserList {
         let params = params(site);
         let defaults = params.query_args().defaults();
         params.read(|name| params_json.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()

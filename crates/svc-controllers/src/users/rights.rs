@@ -2,14 +2,12 @@
 
 use svc_auth::{Caller, caps::Object};
 use svc_model::{PostType, UserId};
-use svc_site::{Access, Settings, SiteResult};
+use svc_site::{Access, Settings, Site, SiteResult};
 use svc_store::{Db, authors};
 
-use crate::RestSite;
-
 /// Post types whose authors are public: the types in the REST API.
-pub(super) fn rest_types(site: &RestSite) -> impl Iterator<Item = &str> {
-    site.types.iter().filter(|t| t.show_in_rest).map(|t| t.name.as_str())
+pub(super) fn rest_types(site: &Site) -> impl Iterator<Item = &str> {
+    site.registries.types.iter().filter(|t| t.show_in_rest).map(|t| t.name.as_str())
 }
 
 /// Whether the caller may list all users.
@@ -18,18 +16,19 @@ pub(super) fn lists_users(caller: &Caller) -> bool {
 }
 
 /// Whether the caller may list everyone who can write posts. Requires permission to write posts.
-pub(super) fn lists_authors(site: &RestSite, caller: &Caller) -> bool {
+pub(super) fn lists_authors(site: &Site, caller: &Caller) -> bool {
     let writes = |t: &PostType| t.show_in_rest && t.supports("author") && caller.has(&t.caps.edit_posts);
-    lists_users(caller) || site.types.iter().any(writes)
+    lists_users(caller) || site.registries.types.iter().any(writes)
 }
 
 /// Whether the caller may see a user as an author: a user with posts that the caller may read.
 ///
 /// # Errors
 /// Errors of the store.
-pub(super) fn sees_author(db: &mut Db, site: &RestSite, caller: &Caller, user: UserId) -> SiteResult<bool> {
+pub(super) fn sees_author(db: &mut Db, site: &Site, caller: &Caller, user: UserId) -> SiteResult<bool> {
     let published: Vec<&str> = rest_types(site).collect();
     let private: Vec<&str> = site
+        .registries
         .types
         .iter()
         .filter(|t| t.show_in_rest && caller.has(&t.caps.read_private_posts))
@@ -53,7 +52,7 @@ pub(super) struct UserRights {
 
 impl UserRights {
     /// Computes the permissions.
-    pub(super) fn of(caller: &Caller, site: &RestSite, settings: &Settings, user: UserId) -> Self {
+    pub(super) fn of(caller: &Caller, site: &Site, settings: &Settings, user: UserId) -> Self {
         let access = Access::new(site, settings).with_users([user]);
         let can = |cap: &str| caller.is_logged_in() && caller.can(cap, Object::User(user), &access);
         UserRights {

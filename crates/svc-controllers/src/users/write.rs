@@ -42,14 +42,8 @@ impl Users {
             Some(password) => Some(hash(password).await?),
             None => None,
         };
-        let job = SaveUser {
-            site: Arc::clone(&self.site.site),
-            settings,
-            caller,
-            draft,
-            hash,
-            existing: existing.map(|u| u.id),
-        };
+        let job =
+            SaveUser { site: Arc::clone(&self.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
         let id = self.site.write(req.cx(), move |tx| job.run(tx)).await?;
         let id_key = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(OBJECT, &ObjectId::from(id_key), req).await?;
@@ -129,7 +123,7 @@ impl Users {
                         let is_deleted =
                             |t: &svc_model::PostType| t.delete_with_user.unwrap_or_else(|| t.supports("author"));
                         let types: Vec<&str> =
-                            site.types.iter().filter(|t| is_deleted(t)).map(|t| t.name.as_str()).collect();
+                            site.registries.types.iter().filter(|t| is_deleted(t)).map(|t| t.name.as_str()).collect();
                         for post in users::posts_of(tx, id, &types)? {
                             files.extend(svc_site::posts::delete::trash_or_delete(tx, &site, post, by)?);
                         }
@@ -140,7 +134,7 @@ impl Users {
                 Ok(files)
             })
             .await?;
-        self.site.uploads.delete(files).await;
+        self.site.services.uploads.delete(files).await;
         Ok(())
     }
 }

@@ -20,7 +20,8 @@ use svc_site::templates::{
 use svc_versions::Context;
 
 use self::views::Views;
-use crate::{RestSite, request::can, respond};
+use crate::{request::can, respond};
+use svc_site::Site;
 
 /// Version of the configuration format.
 const VERSION: i64 = 1;
@@ -55,13 +56,13 @@ fn fields() -> Fields<Config, ()> {
 
 /// The controller for view configurations.
 pub struct ViewConfig {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     fields: Fields<Config, ()>,
 }
 
 impl ViewConfig {
     /// The controller for this site.
-    pub fn new(site: &Arc<RestSite>) -> Self {
+    pub fn new(site: &Arc<Site>) -> Self {
         ViewConfig { site: Arc::clone(site), fields: fields() }
     }
 
@@ -69,11 +70,13 @@ impl ViewConfig {
     fn capability(&self, kind: &str, name: &str) -> Result<&str> {
         match kind {
             "postType" => {
-                let found = self.site.types.get(name).filter(|t| t.show_in_rest).ok_or_else(invalid_entity)?;
+                let found =
+                    self.site.registries.types.get(name).filter(|t| t.show_in_rest).ok_or_else(invalid_entity)?;
                 Ok(&found.caps.edit_posts)
             }
             "taxonomy" => {
-                let found = self.site.taxonomies.get(name).filter(|t| t.show_in_rest).ok_or_else(invalid_entity)?;
+                let found =
+                    self.site.registries.taxonomies.get(name).filter(|t| t.show_in_rest).ok_or_else(invalid_entity)?;
                 Ok(&found.caps.manage_terms)
             }
             "root" => Ok("manage_options"),
@@ -99,7 +102,7 @@ impl ViewConfig {
     }
 
     fn views_of_type(&self, cx: &Context, name: &str) -> Result<Views> {
-        let post_type = self.site.types.get(name).ok_or_else(invalid_entity)?;
+        let post_type = self.site.registries.types.get(name).ok_or_else(invalid_entity)?;
         match name {
             "page" => Ok(views::pages(post_type)),
             "wp_block" => Ok(views::patterns(&self.pattern_categories(cx)?)),
@@ -133,7 +136,7 @@ impl ViewConfig {
             Ok(terms::get_many(db, &ids)?)
         })?;
         let mut all: Vec<(String, String)> = rows.into_iter().map(|term| (term.slug, term.name)).collect();
-        let registered = self.site.patterns.categories().map(|c| (c.name.as_str(), c.label.as_str()));
+        let registered = self.site.registries.patterns.categories().map(|c| (c.name.as_str(), c.label.as_str()));
         for (slug, label) in registered.chain([("uncategorized", "Uncategorized")]) {
             if all.iter().all(|(other, _)| other != slug) {
                 all.push((slug.to_owned(), label.to_owned()));

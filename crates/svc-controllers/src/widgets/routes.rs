@@ -15,7 +15,7 @@ use svc_schema::{
     build::{boolean, string},
 };
 use svc_site::{
-    Access, Settings, SiteResult,
+    Access, Settings, Site, SiteResult,
     widgets::{
         instance::{self, Instance},
         sidebar::INACTIVE,
@@ -37,15 +37,21 @@ use svc_site::widgets::store;
 
 /// The widget routes.
 pub struct WidgetRoutes {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest: Arc<RestSite>,
     fields: WidgetFields,
     extra: ExtraFields,
 }
 
 impl WidgetRoutes {
     /// The widget routes of this site.
-    pub fn new(site: &Arc<RestSite>, extra: &ExtraFields) -> Self {
-        WidgetRoutes { site: Arc::clone(site), fields: fields().with_extra(extra, OBJECT), extra: extra.clone() }
+    pub fn new(rest: &Arc<RestSite>, extra: &ExtraFields) -> Self {
+        WidgetRoutes {
+            site: Arc::clone(&rest.site),
+            rest: Arc::clone(rest),
+            fields: fields().with_extra(extra, OBJECT),
+            extra: extra.clone(),
+        }
     }
 
     /// Loads a widget in a sidebar for this request's context and fields. Renders it and its form.
@@ -68,14 +74,14 @@ impl WidgetRoutes {
             form: String::new(),
             instance: instance::to_json(&self.site, stored),
         };
-        let Some(widget_type) = self.site.widgets.get(id_base) else { return Ok(item) };
-        if let (Some(sidebar), Some(stored)) = (self.site.sidebars.get(sidebar), stored)
+        let Some(widget_type) = self.rest.renderer.widgets.get(id_base) else { return Ok(item) };
+        if let (Some(sidebar), Some(stored)) = (self.site.registries.sidebars.get(sidebar), stored)
             && plan.wants("rendered")
         {
             let widget = (id, widget_type.as_ref(), stored);
             item.rendered = render::in_sidebar(
                 db,
-                &self.site.renderer,
+                &self.rest.renderer,
                 settings,
                 (&block_viewer(req.cx(), &self.site, settings, req), has_category_menu),
                 sidebar,
@@ -114,7 +120,7 @@ impl WidgetRoutes {
     async fn show(&self, req: &Request, id: &str, sidebar: &str) -> Result<Response> {
         let (settings, item) = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
-            let widgets = Widgets::load(db, &self.site, self.site.widgets.id_bases())?;
+            let widgets = Widgets::load(db, &self.site, self.rest.renderer.widgets.id_bases())?;
             let item = self.load(db, &settings, req, (id, widgets.instances.get(id)), (sidebar, &Cell::new(false)))?;
             Ok((settings, item))
         })?;
@@ -126,7 +132,8 @@ impl WidgetRoutes {
     /// Everyone may list widgets if any sidebar is public; otherwise only users who may manage widgets.
     async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
         let sidebar_filter: Option<String> = req.arg("sidebar")?;
-        let widgets = self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
+        let widgets =
+            self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.rest.renderer.widgets.id_bases()))?;
         if widgets.sidebars.keys().chain(&sidebar_filter).any(|sidebar| is_public(&self.site, sidebar)) {
             return Ok(());
         }
@@ -138,7 +145,7 @@ impl WidgetRoutes {
         let sidebar_filter: Option<String> = req.arg("sidebar")?;
         let (settings, found) = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
-            let widgets = Widgets::load(db, &self.site, self.site.widgets.id_bases())?;
+            let widgets = Widgets::load(db, &self.site, self.rest.renderer.widgets.id_bases())?;
             let (mut found, has_category_menu) = (Vec::new(), Cell::new(false));
             for (sidebar, ids) in &widgets.sidebars {
                 let is_wanted = sidebar_filter.as_ref().is_none_or(|id| id == sidebar);
@@ -164,7 +171,8 @@ impl WidgetRoutes {
     /// Returns the widget's sidebar; `None` if the widget does not exist, which only users who may manage widgets learn.
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Option<String>> {
         let id: String = req.require("id")?;
-        let widgets = self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
+        let widgets =
+            self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.rest.renderer.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).map(str::to_owned);
         if !sidebar.as_ref().is_some_and(|sidebar| is_public(&self.site, sidebar)) {
             check_manage(&self.site, &req)?;
@@ -211,7 +219,8 @@ impl WidgetRoutes {
             (None, None) => return Err(errors::invalid("The widget type is missing.")),
         };
         let widget_type = self
-            .site
+            .rest
+            .renderer
             .widgets
             .get(&id_base)
             .cloned()
@@ -227,13 +236,13 @@ impl WidgetRoutes {
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (id_base, number) = parse_id(&id).map_or((id.as_str(), 0), |parts| parts);
-        let widget_type = self.site.widgets.get(id_base).cloned().ok_or_else(|| {
+        let widget_type = self.rest.renderer.widgets.get(id_base).cloned().ok_or_else(|| {
             let sets =
                 ["instance", "form_data"].iter().any(|name| req.param(name).is_some_and(|value| !value.is_null()));
             if sets { errors::invalid("The widget type does not exist.") } else { errors::unknown_kind() }
         })?;
         self.site
-            .read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?
+            .read(req.cx(), |db| Widgets::load(db, &self.site, self.rest.renderer.widgets.id_bases()))?
             .sidebar_of(&id)
             .ok_or_else(errors::not_found)?;
         // The id in the path takes precedence over the one in the body.
@@ -259,9 +268,9 @@ impl WidgetRoutes {
     ) -> Result<(String, String)> {
         let settings = self.site.settings(req.cx())?;
         let unfiltered = Access::new(&self.site, &settings).can(&caller(req), "unfiltered_html");
-        let site = Arc::clone(&self.site);
+        let rest = Arc::clone(&self.rest);
         let store = move |tx: &mut Tx| {
-            let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
+            let mut widgets = Widgets::load(tx, &rest.site, rest.renderer.widgets.id_bases())?;
             let (target_id, target_number) = match &target {
                 Target::New => {
                     let number = widgets.next_number(widget_type.id_base());
@@ -302,15 +311,16 @@ impl WidgetRoutes {
     async fn delete(self: Arc<Self>, req: Request) -> Result<Response> {
         let id: String = req.require("id")?;
         let (id_base, number) = parse_id(&id).ok_or_else(errors::not_found)?;
-        let widgets = self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?;
+        let widgets =
+            self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.rest.renderer.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
         let req = in_edit(req);
         let force: bool = req.arg("force")?.unwrap_or(false);
         let previous = if force { Some(self.show(&req, &id, &sidebar).await?) } else { None };
-        let (site, base, name) = (Arc::clone(&self.site), id_base.to_owned(), id.clone());
+        let (rest, base, name) = (Arc::clone(&self.rest), id_base.to_owned(), id.clone());
         self.site
             .write(req.cx(), move |tx| {
-                let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
+                let mut widgets = Widgets::load(tx, &rest.site, rest.renderer.widgets.id_bases())?;
                 widgets.sidebar_of(&name).ok_or_else(errors::not_found)?;
                 widgets.assign(&name, INACTIVE);
                 if force {

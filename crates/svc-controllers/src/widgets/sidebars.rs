@@ -10,7 +10,7 @@ use svc_schema::{
     build::{array, string, types},
 };
 use svc_site::{
-    Settings,
+    Settings, Site,
     widgets::{
         sidebar::{INACTIVE, Sidebar},
         store::Widgets,
@@ -63,22 +63,22 @@ impl SidebarItem {
 pub struct SidebarFamily;
 
 /// Whether the theme renders sidebars. Block themes do not.
-fn renders_sidebars(cx: &Context, site: &Arc<RestSite>, settings: &Settings) -> bool {
+fn renders_sidebars(cx: &Context, site: &Arc<Site>, settings: &Settings) -> bool {
     !site.theme(cx, settings).is_block_theme()
 }
 
-fn item(cx: &Context, site: &Arc<RestSite>, widgets: &Widgets, settings: &Settings, id: &str) -> SidebarItem {
-    let is_known = id == INACTIVE || site.sidebars.contains_key(id);
+fn item(cx: &Context, site: &Arc<Site>, widgets: &Widgets, settings: &Settings, id: &str) -> SidebarItem {
+    let is_known = id == INACTIVE || site.registries.sidebars.contains_key(id);
     SidebarItem {
         id: is_known.then(|| id.to_owned()),
-        sidebar: site.sidebars.get(id).cloned(),
+        sidebar: site.registries.sidebars.get(id).cloned(),
         is_rendered: renders_sidebars(cx, site, settings),
         widgets: widgets.sidebars.get(id).filter(|_| is_known).cloned().unwrap_or_default(),
     }
 }
 
 /// Methods of the sidebar's route that the caller may use.
-fn methods(site: &Arc<RestSite>, req: &Request) -> Vec<&'static str> {
+fn methods(site: &Arc<Site>, req: &Request) -> Vec<&'static str> {
     match may_manage(site, req) {
         Ok(true) => vec!["GET", "POST", "PUT", "PATCH"],
         _ => vec!["GET"],
@@ -86,8 +86,9 @@ fn methods(site: &Arc<RestSite>, req: &Request) -> Vec<&'static str> {
 }
 
 /// The settings and the widgets, in one snapshot.
-fn load(cx: &Context, site: &Arc<RestSite>) -> Result<(Arc<Settings>, Widgets)> {
-    site.read(cx, |db| Ok((site.settings_in(db)?, Widgets::load(db, site, site.widgets.id_bases())?)))
+fn load(cx: &Context, rest: &RestSite) -> Result<(Arc<Settings>, Widgets)> {
+    let (site, types) = (&rest.site, &rest.renderer.widgets);
+    site.read(cx, |db| Ok((site.settings_in(db)?, Widgets::load(db, site, types.id_bases())?)))
 }
 
 impl RegistryEntries for SidebarFamily {
@@ -113,19 +114,19 @@ impl RegistryEntries for SidebarFamily {
     }
 
     /// Everyone may list sidebars if any of them is public; otherwise only users who may manage widgets.
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        let widgets = site.read(req.cx(), |db| Widgets::load(db, site, site.widgets.id_bases()))?;
-        if widgets.sidebars.keys().any(|id| is_public(site, id)) {
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        let widgets = rest.site.read(req.cx(), |db| Widgets::load(db, &rest.site, rest.renderer.widgets.id_bases()))?;
+        if widgets.sidebars.keys().any(|id| is_public(&rest.site, id)) {
             return Ok(());
         }
-        check_manage(site, req)
+        check_manage(&rest.site, req)
     }
 
-    async fn entries(site: &Arc<RestSite>, req: &Request) -> Result<Listed<SidebarItem>> {
-        let can_manage = may_manage(site, req)?;
-        let (settings, widgets) = load(req.cx(), site)?;
-        let ids = widgets.sidebars.keys().filter(|id| can_manage || is_public(site, id));
-        Ok(ids.map(|id| item(req.cx(), site, &widgets, &settings, id)).collect::<Vec<_>>().into())
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<SidebarItem>> {
+        let can_manage = may_manage(&rest.site, req)?;
+        let (settings, widgets) = load(req.cx(), rest)?;
+        let ids = widgets.sidebars.keys().filter(|id| can_manage || is_public(&rest.site, id));
+        Ok(ids.map(|id| item(req.cx(), &rest.site, &widgets, &settings, id)).collect::<Vec<_>>().into())
     }
 
     /// As in WordPress, an unregistered sidebar has neither id nor name.
@@ -138,33 +139,33 @@ impl RegistryEntries for SidebarFamily {
         Ok(data)
     }
 
-    fn links(site: &Arc<RestSite>, item: &SidebarItem, req: &Request) -> Result<Links> {
-        let widgets = route_url(req.cx(), site, "widgets")?;
+    fn links(rest: &Arc<RestSite>, item: &SidebarItem, req: &Request) -> Result<Links> {
+        let widgets = route_url(req.cx(), &rest.site, "widgets")?;
         let widgets = match &item.id {
             Some(id) => with_query(&widgets, "sidebar", id),
             None => widgets,
         };
-        let own = route_url(req.cx(), site, &format!("sidebars/{}", item.id.as_deref().unwrap_or_default()))?;
+        let own = route_url(req.cx(), &rest.site, &format!("sidebars/{}", item.id.as_deref().unwrap_or_default()))?;
         let own = Link::new(own);
         let mut links = Links::new();
-        links.add("collection", Link::new(route_url(req.cx(), site, "sidebars")?));
-        links.add("self", if item.id.is_some() { own.allow(methods(site, req)) } else { own });
+        links.add("collection", Link::new(route_url(req.cx(), &rest.site, "sidebars")?));
+        links.add("self", if item.id.is_some() { own.allow(methods(&rest.site, req)) } else { own });
         links.add(format!("{LINK_RELATION}widget"), Link::new(widgets).embeddable());
         Ok(links)
     }
 
-    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<SidebarItem>> {
+    fn check_fetch(rest: &Arc<RestSite>, req: &Request) -> Result<Option<SidebarItem>> {
         let id: String = req.require("id")?;
-        if !is_public(site, &id) {
-            check_manage(site, req)?;
+        if !is_public(&rest.site, &id) {
+            check_manage(&rest.site, req)?;
         }
         Ok(None)
     }
 
-    async fn find(site: &Arc<RestSite>, req: &Request) -> Result<SidebarItem> {
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<SidebarItem> {
         let id: String = req.require("id")?;
-        let (settings, widgets) = load(req.cx(), site)?;
-        let item = item(req.cx(), site, &widgets, &settings, &id);
+        let (settings, widgets) = load(req.cx(), rest)?;
+        let item = item(req.cx(), &rest.site, &widgets, &settings, &id);
         if item.id.is_none() { Err(errors::sidebar_not_found()) } else { Ok(item) }
     }
 
@@ -175,7 +176,9 @@ impl RegistryEntries for SidebarFamily {
             family.list_route("/sidebars", context_args()),
             family
                 .fetch_route(r"/sidebars/(?P<id>[\w-]+)", args)
-                .conditional(preconditions::on(&family.site, |_| Some(Subject::Options(store::options_of_sidebars()))))
+                .conditional(preconditions::on(&family.rest.site, |_| {
+                    Some(Subject::Options(store::options_of_sidebars()))
+                }))
                 .endpoint(
                     on(EDITABLE, Family::update, Family::can_update)
                         .args(family.fields().args(MethodKind::Editable))
@@ -187,7 +190,7 @@ impl RegistryEntries for SidebarFamily {
 
 impl RegistryFamily<SidebarFamily> {
     async fn can_update(self: Arc<Self>, req: Request) -> Result<()> {
-        check_manage(&self.site, &req)
+        check_manage(&self.rest.site, &req)
     }
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -200,10 +203,10 @@ impl RegistryFamily<SidebarFamily> {
                 widget => widget.as_str().map(str::to_owned),
             };
             let widget_ids: Vec<String> = widgets.iter().filter_map(id_of).collect();
-            let (site, sidebar) = (Arc::clone(&self.site), id.clone());
+            let (rest, sidebar) = (Arc::clone(&self.rest), id.clone());
             let fill = move |tx: &mut Tx| {
-                let mut widgets = Widgets::load(tx, &site, site.widgets.id_bases())?;
-                if sidebar == INACTIVE || site.sidebars.contains_key(&sidebar) {
+                let mut widgets = Widgets::load(tx, &rest.site, rest.renderer.widgets.id_bases())?;
+                if sidebar == INACTIVE || rest.site.registries.sidebars.contains_key(&sidebar) {
                     widgets.set_widgets(&sidebar, &widget_ids);
                 } else {
                     widgets.make_inactive(&widget_ids);
@@ -213,14 +216,17 @@ impl RegistryFamily<SidebarFamily> {
                 widgets.store_sidebars(tx)?;
                 Ok(written)
             };
-            updated = Some(self.site.write(req.cx(), fill).await?);
+            updated = Some(self.rest.site.write(req.cx(), fill).await?);
         }
-        let settings = self.site.settings(req.cx())?;
+        let settings = self.rest.site.settings(req.cx())?;
         // As in WordPress, the response does not show widgets that have just left the inactive ones; they are stored there.
         let widgets = match updated {
             Some(widgets) => widgets,
-            None => self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.site.widgets.id_bases()))?,
+            None => self
+                .rest
+                .site
+                .read(req.cx(), |db| Widgets::load(db, &self.rest.site, self.rest.renderer.widgets.id_bases()))?,
         };
-        self.show(&item(req.cx(), &self.site, &widgets, &settings, &id), &req).await
+        self.show(&item(req.cx(), &self.rest.site, &widgets, &settings, &id), &req).await
     }
 }

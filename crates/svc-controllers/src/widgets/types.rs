@@ -32,9 +32,9 @@ type SharedWidgetType = Arc<dyn WidgetType>;
 pub struct WidgetTypeFamily;
 
 /// The requested widget type, if the caller may manage widgets.
-fn requested(site: &RestSite, req: &Request) -> Result<SharedWidgetType> {
-    check_manage(site, req)?;
-    site.widgets.get(&req.require::<String>("id")?).cloned().ok_or_else(errors::invalid_type)
+fn requested(rest: &RestSite, req: &Request) -> Result<SharedWidgetType> {
+    check_manage(&rest.site, req)?;
+    rest.renderer.widgets.get(&req.require::<String>("id")?).cloned().ok_or_else(errors::invalid_type)
 }
 
 impl RegistryEntries for WidgetTypeFamily {
@@ -52,24 +52,24 @@ impl RegistryEntries for WidgetTypeFamily {
         f
     }
 
-    fn check_list(site: &Arc<RestSite>, req: &Request) -> Result<()> {
-        check_manage(site, req)
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        check_manage(&rest.site, req)
     }
 
-    async fn entries(site: &Arc<RestSite>, _: &Request) -> Result<Listed<SharedWidgetType>> {
-        Ok(site.widgets.sorted().into_iter().cloned().collect::<Vec<_>>().into())
+    async fn entries(rest: &Arc<RestSite>, _: &Request) -> Result<Listed<SharedWidgetType>> {
+        Ok(rest.renderer.widgets.sorted().into_iter().cloned().collect::<Vec<_>>().into())
     }
 
-    fn links(site: &Arc<RestSite>, widget_type: &SharedWidgetType, req: &Request) -> Result<Links> {
-        let own = route_url(req.cx(), site, &format!("widget-types/{}", widget_type.id_base()))?;
+    fn links(rest: &Arc<RestSite>, widget_type: &SharedWidgetType, req: &Request) -> Result<Links> {
+        let own = route_url(req.cx(), &rest.site, &format!("widget-types/{}", widget_type.id_base()))?;
         let mut links = Links::new();
-        links.add("collection", Link::new(route_url(req.cx(), site, "widget-types")?));
+        links.add("collection", Link::new(route_url(req.cx(), &rest.site, "widget-types")?));
         links.add("self", Link::new(own).allow(["GET"]));
         Ok(links)
     }
 
-    fn check_fetch(site: &Arc<RestSite>, req: &Request) -> Result<Option<SharedWidgetType>> {
-        requested(site, req).map(Some)
+    fn check_fetch(rest: &Arc<RestSite>, req: &Request) -> Result<Option<SharedWidgetType>> {
+        requested(rest, req).map(Some)
     }
 
     #[rustfmt::skip]
@@ -95,7 +95,7 @@ impl RegistryEntries for WidgetTypeFamily {
 
 impl RegistryFamily<WidgetTypeFamily> {
     async fn can_render(self: Arc<Self>, req: Request) -> Result<SharedWidgetType> {
-        requested(&self.site, &req)
+        requested(&self.rest, &req)
     }
 
     /// Applies form data to a widget's settings without storing them. Returns the form, a preview, and the encoded settings.
@@ -103,15 +103,15 @@ impl RegistryFamily<WidgetTypeFamily> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let text = |name: &str| settings_json.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let mut instance = match (text("encoded"), text("hash")) {
-            (Some(encoded), Some(hash)) => instance::decode_signed(&self.site, encoded, hash)
+            (Some(encoded), Some(hash)) => instance::decode_signed(&self.rest.site, encoded, hash)
                 .ok_or_else(|| errors::invalid("The hash does not match the encoded settings."))?,
             _ => Instance::default(),
         };
-        let settings = self.site.settings(req.cx())?;
+        let settings = self.rest.site.settings(req.cx())?;
         if let Some(form) = req.param("form_data").and_then(Value::as_str)
             && let Some((_, new)) = parse_form(form, widget_type.id_base()).into_iter().next()
         {
-            let unfiltered = Access::new(&self.site, &settings).can(&caller(&req), "unfiltered_html");
+            let unfiltered = Access::new(&self.rest.site, &settings).can(&caller(&req), "unfiltered_html");
             instance = widget_type.update(&new, instance, unfiltered);
         }
         let preview = self.preview(&req, &settings, &widget_type, &instance)?;
@@ -120,7 +120,7 @@ impl RegistryFamily<WidgetTypeFamily> {
         Ok(Response::new(json!({
             "form": widget_type.form(&number.to_string(), &instance),
             "preview": preview,
-            "instance": instance::to_json(&self.site, Some(&instance)),
+            "instance": instance::to_json(&self.rest.site, Some(&instance)),
         })))
     }
 
@@ -132,16 +132,16 @@ impl RegistryFamily<WidgetTypeFamily> {
         widget_type: &SharedWidgetType,
         instance: &Instance,
     ) -> Result<String> {
-        let viewer = block_viewer(req.cx(), &self.site, settings, req);
-        self.site.read(req.cx(), |db| {
-            render::preview(db, &self.site.renderer, settings, &viewer, widget_type.as_ref(), instance)
+        let viewer = block_viewer(req.cx(), &self.rest.site, settings, req);
+        self.rest.site.read(req.cx(), |db| {
+            render::preview(db, &self.rest.renderer, settings, &viewer, widget_type.as_ref(), instance)
         })
     }
 
     /// Renders an HTML page that contains one widget with these settings.
     async fn render(self: Arc<Self>, req: Request, widget_type: SharedWidgetType) -> Result<Response> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
-        let (settings, instance) = (self.site.settings(req.cx())?, Instance::from_json(&settings_json));
+        let (settings, instance) = (self.rest.site.settings(req.cx())?, Instance::from_json(&settings_json));
         let html = self.preview(&req, &settings, &widget_type, &instance)?;
         let page = format!(
             "<!doctype html>\n<html>\n<head>\n<meta charset=\"UTF-8\" />\n<meta name=\"viewport\" \

@@ -119,7 +119,7 @@ async fn errors() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn application_passwords_require_tls_in_production() {
-    let h = Harness::with(|site| site.environment = "production");
+    let h = Harness::with(|setup| setup.site.environment = "production");
     let one = format!("{OF_AUTHOR}/{UUID_OF_AUTHOR}");
     for (user, method, route) in [
         (ADMIN, Method::GET, OF_AUTHOR),

@@ -9,7 +9,7 @@ const STORED: &str = "<!-- wp:heading -->h<!-- /wp:heading -->";
 const MARKED: &str = r#"<!-- wp:heading {"metadata":{"ignoredHookedBlocks":["my/after"]}} -->h<!-- /wp:heading -->"#;
 
 fn harness() -> Harness {
-    Harness::with(|site| {
+    Harness::with(|setup| {
         for (name, anchor, position) in [
             ("my/after", "core/heading", "after"),
             ("my/last", "core/post-content", "lastChild"),
@@ -17,7 +17,7 @@ fn harness() -> Harness {
         ] {
             let file = json!({"name": name, "blockHooks": {anchor: position}});
             let block_type = BlockType::from_json(&file).expect("valid block type");
-            site.blocks.register(block_type.rendered_by(move |_, _| format!("[{name}]")));
+            setup.registries.blocks.register(block_type.rendered_by(move |_, _| format!("[{name}]")));
         }
     })
 }

@@ -87,10 +87,10 @@ async fn blocks_of_the_request_are_not_shared() {
         bodies
     };
     let cached = [read_all().await, read_all().await];
-    h.site.item_cache.set_capacity(0);
-    assert_eq!(h.site.item_cache.usage().entries, 0);
+    h.rest.item_cache.set_capacity(0);
+    assert_eq!(h.rest.item_cache.usage().entries, 0);
     let uncached = read_all().await;
-    assert_eq!(h.site.item_cache.usage().entries, 0);
+    assert_eq!(h.rest.item_cache.usage().entries, 0);
     for bodies in cached {
         for (body, expected) in bodies.iter().zip(&uncached) {
             assert_eq!(body, expected);
@@ -110,9 +110,9 @@ async fn other_blocks_are_rendered_once() {
         let mut counts = Vec::new();
         // The first request loads the ids on the page, too.
         for n in 0..3 {
-            let entries = h.site.item_cache.usage();
+            let entries = h.rest.item_cache.usage();
             h.get(NOBODY, POSTS, &format!("include={id}&x={n}")).await;
-            counts.push(h.site.item_cache.usage().misses - entries.misses);
+            counts.push(h.rest.item_cache.usage().misses - entries.misses);
         }
         assert_eq!(counts[1..], if *is_cached { [0, 0] } else { [1, 1] }, "{content}");
     }

@@ -90,7 +90,7 @@ async fn declared_fields_are_cached() {
         });
         let mut registry = Registry::for_site(site_info(&Context::background(), &h.site).unwrap());
         registry.field(&["book"], "same_id", field.depends_on(inputs));
-        mount(&mut registry, &h.site);
+        mount(&Context::background(), &mut registry, &h.rest).unwrap();
         let server = registry.build();
         let mut n_calls = Vec::new();
         for _ in 0..2 {
@@ -171,17 +171,17 @@ async fn all_families_are_as_current_as_the_stored_data() {
     let capacity = 16 << 20;
     for (path, body) in writes {
         read_all().await;
-        let hits = h.site.item_cache.usage().hits;
+        let hits = h.rest.item_cache.usage().hits;
         read_all().await;
-        assert!(h.site.item_cache.usage().hits >= hits + 60, "items are cached");
+        assert!(h.rest.item_cache.usage().hits >= hits + 60, "items are cached");
         let written = h.json(ADMIN, Method::POST, &format!("/svc/v2/{path}"), body).await;
         assert!(written.status < 300, "{path}: {:?}", written.body);
         let cached = read_all().await;
-        h.site.item_cache.set_capacity(0);
+        h.rest.item_cache.set_capacity(0);
         for (cached, expected) in cached.iter().zip(read_all().await) {
             assert_eq!(*cached, expected, "after {path}");
         }
-        h.site.item_cache.set_capacity(capacity);
+        h.rest.item_cache.set_capacity(capacity);
         for user in [NOBODY, ADMIN, EDITOR] {
             let author = h.get(user, "/svc/v2/users/1", "").await.body["name"].clone();
             let posts = h.get(user, "/svc/v2/posts", "author=1&per_page=1&_embed").await.body;

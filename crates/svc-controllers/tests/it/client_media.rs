@@ -52,7 +52,7 @@ fn recorded_time() -> NaiveDateTime {
 fn harness() -> (Harness, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let storage = Storage::folder(dir.path());
-    (Harness::at(recorded_time, move |site| site.uploads = storage), dir)
+    (Harness::at(recorded_time, move |setup| setup.site.services.uploads = storage), dir)
 }
 
 fn asset(name: &str) -> &'static [u8] {

@@ -172,7 +172,7 @@ async fn status_or_error_of_new_comments() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn guests_can_comment_if_the_site_allows_it() {
-    let h = Harness::with(|site| site.guests_may_comment = true);
+    let h = Harness::with(|setup| setup.site.policies.guests_may_comment = true);
     let guest = |content: &str, email: &str| json!({"post": 1000, "content": content, "author_name": "G", "author_email": email});
     #[rustfmt::skip]
     let rows = [
@@ -246,7 +246,8 @@ async fn a_note_is_trashed_with_its_replies() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invalid_meta_value_creates_no_comment() {
-    let h = Harness::with(|site| site.meta.register("comment", "", MetaField::new("fx_rating", "integer")));
+    let h =
+        Harness::with(|setup| setup.registries.meta.register("comment", "", MetaField::new("fx_rating", "integer")));
     let count = async || h.get(ADMIN, COMMENTS, "status=any&type=all").await.header("X-SVC-Total").unwrap().to_owned();
     let before = count().await;
     let body = json!({"post": 1000, "content": "rated", "meta": {"fx_rating": 2}});

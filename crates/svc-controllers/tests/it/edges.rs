@@ -58,7 +58,7 @@ async fn the_password_0_does_not_protect_a_post() {
 async fn responses_to_create_requests_and_their_methods_use_the_edit_context() {
     let folder = tempfile::tempdir().unwrap();
     let storage = svc_media::Storage::folder(folder.path());
-    let h = Harness::with(move |site| site.uploads = storage);
+    let h = Harness::with(move |setup| setup.site.services.uploads = storage);
     let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let image = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, png).unwrap();
     let upload = |name: &str| {

@@ -5,11 +5,11 @@ use std::{path::Path, sync::Arc};
 use serde_json::Value;
 use svc_auth::Caller;
 use svc_brand::Brand;
-use svc_controllers::{RestSite, SiteSetup, mount, site_info};
+use svc_controllers::{RestSetup, RestSite, mount, site_info};
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_routing::{Method, Registry, Request, Server};
 use svc_site::caller::{caller_key, capabilities_key};
-use svc_site::{Clock, MetaField, Settings};
+use svc_site::{Clock, MetaField, Settings, Site};
 use svc_store::{MetaKind, Store, meta};
 use svc_testkit::fixture;
 use svc_versions::Context;
@@ -18,7 +18,9 @@ use tempfile::TempDir;
 /// A site and the server on it.
 pub(crate) struct Harness {
     /// The site.
-    pub(crate) site: Arc<RestSite>,
+    pub(crate) site: Arc<Site>,
+    /// The site with its REST API.
+    pub(crate) rest: Arc<RestSite>,
     /// The server with all routes.
     pub(crate) server: Server,
     /// The folder of the database; `None` for databases on a server.
@@ -55,7 +57,7 @@ impl Harness {
     }
 
     /// [`Self::new`], with changes to the site's setup.
-    pub(crate) fn with(change: impl FnOnce(&mut SiteSetup)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut RestSetup)) -> Self {
         let (mut config, folder) = fixture::sqlite().unwrap();
         // A single reader, so that a request that needs two connections fails.
         config.readers = 1;
@@ -63,35 +65,44 @@ impl Harness {
     }
 
     /// A server on a database that already has the fixture. Several servers may share a database.
-    pub(crate) fn on(store: Store, change: impl FnOnce(&mut SiteSetup)) -> Self {
-        Self::of(SiteSetup::new(store, Brand::default(), Path::new("no-such-folder")), change)
+    pub(crate) fn on(store: Store, change: impl FnOnce(&mut RestSetup)) -> Self {
+        Self::of(RestSetup::new(store, Brand::default(), Path::new("no-such-folder")), change)
     }
 
     /// [`Self::with`] with this clock.
-    pub(crate) fn at(clock: Clock, change: impl FnOnce(&mut SiteSetup)) -> Self {
+    pub(crate) fn at(clock: Clock, change: impl FnOnce(&mut RestSetup)) -> Self {
         let (config, folder) = fixture::sqlite().unwrap();
-        let site = SiteSetup::new(Store::open(&config).unwrap(), Brand::default(), Path::new("no-such-folder"));
-        Harness { _folder: Some(folder), ..Self::of(site.with_clock(clock), change) }
+        let mut setup = RestSetup::new(Store::open(&config).unwrap(), Brand::default(), Path::new("no-such-folder"));
+        setup.site.clock = clock;
+        Harness { _folder: Some(folder), ..Self::of(setup, change) }
     }
 
-    fn of(mut site: SiteSetup, change: impl FnOnce(&mut SiteSetup)) -> Self {
+    fn of(mut setup: RestSetup, change: impl FnOnce(&mut RestSetup)) -> Self {
         let book = PostType::new("book").labelled("Books", "Book").public().rest("books");
-        site.types.register(book.supporting(&["title", "editor", "author", "custom-fields", "revisions", "thumbnail"]));
-        site.taxonomies.register(Taxonomy::new("genre", &["book"]).hierarchical().rest("genres"));
-        site.meta.register("term", "category", MetaField::new("fx_rank", "integer"));
-        site.meta.register("term", "", MetaField::new("fx_any_term", "boolean"));
-        site.meta.register("post", "post", MetaField::new("fx_string", "string"));
-        site.meta.register("post", "post", MetaField::new("fx_integer", "integer"));
-        site.meta.register("post", "post", MetaField::new("fx_strings", "string").list());
+        setup.registries.types.register(book.supporting(&[
+            "title",
+            "editor",
+            "author",
+            "custom-fields",
+            "revisions",
+            "thumbnail",
+        ]));
+        setup.registries.taxonomies.register(Taxonomy::new("genre", &["book"]).hierarchical().rest("genres"));
+        setup.registries.meta.register("term", "category", MetaField::new("fx_rank", "integer"));
+        setup.registries.meta.register("term", "", MetaField::new("fx_any_term", "boolean"));
+        setup.registries.meta.register("post", "post", MetaField::new("fx_string", "string"));
+        setup.registries.meta.register("post", "post", MetaField::new("fx_integer", "integer"));
+        setup.registries.meta.register("post", "post", MetaField::new("fx_strings", "string").list());
         // Application passwords do not require TLS.
-        site.environment = "local";
-        change(&mut site);
-        let site = site.finish();
-        let mut registry = Registry::for_site(site_info(&Context::background(), &site).unwrap());
-        mount(&mut registry, &site);
+        setup.site.environment = "local";
+        change(&mut setup);
+        let rest = setup.build().unwrap();
+        let cx = Context::background();
+        let mut registry = Registry::for_site(site_info(&cx, &rest.site).unwrap());
+        mount(&cx, &mut registry, &rest).unwrap();
         let server = registry.build();
         assert!(server.notices().is_empty(), "{:?}", server.notices());
-        Harness { site, server, _folder: None }
+        Harness { site: Arc::clone(&rest.site), rest, server, _folder: None }
     }
 
     /// The caller for a user id of the fixture; `None` for 0.

@@ -23,7 +23,7 @@ const FILM: &[u8] = include_bytes!("../../../svc-media/tests/data/film.mp4");
 fn harness() -> (Harness, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let storage = Storage::folder(dir.path());
-    (Harness::with(move |site| site.uploads = storage), dir)
+    (Harness::with(move |setup| setup.site.services.uploads = storage), dir)
 }
 
 async fn upload(h: &Harness, user: i64, name: &str, bytes: &'static [u8], query: &str) -> TestResponse {

@@ -2,7 +2,7 @@
 
 use crate::harness::{ADMIN, Harness};
 use serde_json::{Value, json};
-use svc_controllers::SiteSetup;
+use svc_controllers::RestSetup;
 use svc_model::{PostType, Taxonomy};
 use svc_routing::Method;
 use svc_site::widgets::sidebar::Sidebar;
@@ -11,25 +11,27 @@ use svc_versions::Context;
 
 /// The fixture with this permalink structure and custom post types.
 fn site(structure: &'static str) -> Harness {
-    Harness::with(move |site: &mut SiteSetup| {
-        site.store
+    Harness::with(move |setup: &mut RestSetup| {
+        setup
+            .site
+            .store
             .write_blocking(move |tx| {
                 options::set(tx, "permalink_structure", &svc_store::StoredText::of(structure), true)
             })
             .unwrap();
         let features = ["title", "editor", "author"];
         let public = |name: &str| PostType::new(name).public().rest(&format!("{name}s")).supporting(&features);
-        site.types.register(PostType::new("hidden").rest("hiddens").supporting(&features));
+        setup.registries.types.register(PostType::new("hidden").rest("hiddens").supporting(&features));
         let mut nested = public("nested").supporting(&["title", "editor", "page-attributes"]);
         nested.hierarchical = true;
-        site.types.register(nested);
+        setup.registries.types.register(nested);
         let mut pathless = public("pathless");
         pathless.rewrite_slug = None;
-        site.types.register(pathless);
+        setup.registries.types.register(pathless);
         let mut library = Taxonomy::new("library", &["book"]).rest("libraries");
         (library.public, library.publicly_queryable, library.query_var) = (false, false, None);
-        site.taxonomies.register(library);
-        site.register_sidebar(Sidebar::new("sidebar-main", "Main"));
+        setup.registries.taxonomies.register(library);
+        setup.registries.register_sidebar(Sidebar::new("sidebar-main", "Main"));
     })
 }
 

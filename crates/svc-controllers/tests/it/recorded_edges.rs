@@ -230,12 +230,12 @@ async fn a_password_gives_access_to_comments_of_a_single_post_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_setting_with_an_invalid_stored_value_cannot_be_deleted() {
-    let h = Harness::with(|site| {
+    let h = Harness::with(|setup| {
         let choice = string().one_of(["a", "b"]);
-        site.registered_settings.push(RegisteredSetting::new("fx_choice", choice));
-        site.registered_settings.push(RegisteredSetting::new("fx_motto", string().default("Onward")));
-        site.registered_settings.push(RegisteredSetting::new("fx_count", integer()));
-        site.registered_settings.push(RegisteredSetting::new("fx_flag", boolean().default(true)));
+        setup.registered_settings.push(RegisteredSetting::new("fx_choice", choice));
+        setup.registered_settings.push(RegisteredSetting::new("fx_motto", string().default("Onward")));
+        setup.registered_settings.push(RegisteredSetting::new("fx_count", integer()));
+        setup.registered_settings.push(RegisteredSetting::new("fx_flag", boolean().default(true)));
     });
     const REFUSED: (u16, &str) = (500, "rest_invalid_stored_value");
     const DELETED: (u16, &str) = (200, "");
@@ -355,7 +355,9 @@ async fn defaults_of_registered_meta() {
         ),
     ];
     let fields: Vec<MetaField> = rows.iter().map(|(field, ..)| field.clone()).collect();
-    let h = Harness::with(|site| fields.into_iter().for_each(|field| site.meta.register("post", "post", field)));
+    let h = Harness::with(|setup| {
+        fields.into_iter().for_each(|field| setup.registries.meta.register("post", "post", field))
+    });
     let values = h.get(NOBODY, "/svc/v2/posts/1001", "").await.body["meta"].clone();
     let schema = h.json(ADMIN, Method::OPTIONS, "/svc/v2/posts", json!({})).await.body["schema"].clone();
     let schema = &schema["properties"]["meta"]["properties"];
@@ -422,7 +424,7 @@ async fn media_without_metadata_or_file() {
 async fn media_status_cannot_change_and_images_have_no_featured_image() {
     let dir = tempfile::tempdir().unwrap();
     let storage = svc_media::Storage::folder(dir.path());
-    let h = Harness::with(move |site| site.uploads = storage);
+    let h = Harness::with(move |setup| setup.site.services.uploads = storage);
     for (sent, status, stored, error) in [
         ("inherit", 200, "inherit", ""),
         ("private", 200, "private", ""),

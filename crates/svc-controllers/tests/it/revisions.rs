@@ -90,7 +90,7 @@ async fn each_change_creates_a_revision() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_oldest_revisions_are_deleted_but_not_autosaves() {
-    let h = Harness::with(|site| site.max_revisions = Some(3));
+    let h = Harness::with(|setup| setup.site.policies.max_revisions = Some(3));
     let (_, post) = create(&h, ADMIN, json!({"title": "T", "content": "0", "status": "publish"})).await;
     autosave(&h, ADMIN, &post, json!({"content": "typed"})).await;
     for n in 1..=4 {
@@ -98,7 +98,7 @@ async fn the_oldest_revisions_are_deleted_but_not_autosaves() {
     }
     assert_eq!(contents(&h, &post).await, ["4", "3", "2", "[typed]"]);
 
-    let h = Harness::with(|site| site.max_revisions = Some(0));
+    let h = Harness::with(|setup| setup.site.policies.max_revisions = Some(0));
     let changed = h.json(ADMIN, Method::PATCH, POST, json!({"content": "new"})).await;
     assert_eq!(changed.status, 200);
     let list = h.get(ADMIN, &format!("{POST}/revisions"), "").await;
@@ -235,18 +235,18 @@ async fn scheduled_posts_are_published_when_due() {
     let before = count().await;
 
     let now = h.site.clock();
-    let round = schedule::publish_due(&Context::background(), &h.site.site, now).await.unwrap();
+    let round = schedule::publish_due(&Context::background(), &h.site, now).await.unwrap();
     assert_eq!(round.published, 0);
     let next = round.next.unwrap() - now;
     assert!((TimeDelta::hours(23)..=TimeDelta::days(1)).contains(&next), "{next}");
 
     let modified = status_of(&h, soon).1;
-    let round = schedule::publish_due(&Context::background(), &h.site.site, now + TimeDelta::hours(25)).await.unwrap();
+    let round = schedule::publish_due(&Context::background(), &h.site, now + TimeDelta::hours(25)).await.unwrap();
     assert_eq!(round.published, 1);
     assert_eq!(status_of(&h, soon), ("publish".to_owned(), modified), "only the status changes");
     assert_eq!(status_of(&h, later).0, "future");
     assert_eq!(count().await, before + 1);
-    let again = schedule::publish_due(&Context::background(), &h.site.site, now + TimeDelta::hours(25)).await.unwrap();
+    let again = schedule::publish_due(&Context::background(), &h.site, now + TimeDelta::hours(25)).await.unwrap();
     assert_eq!(again.published, 0, "once");
 }
 
@@ -259,9 +259,8 @@ async fn scheduled_pages_are_added_to_menus_and_get_a_guid() {
     let page = h.json(ADMIN, Method::POST, "/svc/v2/pages", body).await.body["id"].as_i64().unwrap();
     // Imported posts may have no GUID.
     h.site.write(&Context::background(), move |tx| Ok(posts::set_guid(tx, PostId(page), "")?)).await.unwrap();
-    let round = schedule::publish_due(&Context::background(), &h.site.site, "2091-01-01T00:00:00".parse().unwrap())
-        .await
-        .unwrap();
+    let round =
+        schedule::publish_due(&Context::background(), &h.site, "2091-01-01T00:00:00".parse().unwrap()).await.unwrap();
     assert_eq!(round.published, 1);
     let items = h.get(ADMIN, "/svc/v2/menu-items", "menus=30&per_page=100&_fields=object,object_id").await.body;
     assert!(items.as_array().unwrap().contains(&json!({"object": "page", "object_id": page})), "{items}");
@@ -279,8 +278,8 @@ async fn concurrent_runs_publish_each_scheduled_post_once() {
     let now = "2091-01-01T00:00:00".parse().unwrap();
     let contexts = [Context::background(), Context::background()];
     let (one, two) = tokio::join!(
-        schedule::publish_due(&contexts[0], &h.site.site, now),
-        schedule::publish_due(&contexts[1], &h.site.site, now)
+        schedule::publish_due(&contexts[0], &h.site, now),
+        schedule::publish_due(&contexts[1], &h.site, now)
     );
     let of_status = |status: &str| {
         PostQuery::default().post_types(vec!["post".to_owned()]).statuses(vec![status.to_owned()]).total(true)

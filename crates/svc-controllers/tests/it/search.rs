@@ -128,7 +128,7 @@ impl SearchHandler for Weather {
 
 fn with_weather(h: &Harness, found: Vec<Value>, is_cacheable: bool) -> Server {
     let mut registry = Registry::for_site(site_info(&Context::background(), &h.site).unwrap());
-    mount(&mut registry, &h.site);
+    mount(&Context::background(), &mut registry, &h.rest).unwrap();
     filter_handlers(&mut registry, 10, move |mut all| {
         all.push(Arc::new(Weather { found: found.clone(), is_cacheable }));
         all

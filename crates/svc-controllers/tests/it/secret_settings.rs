@@ -21,10 +21,10 @@ fn stored(h: &Harness, option: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_have_masks_that_change_nothing_when_they_come_back() {
-    let h = Harness::with(|site| {
-        site.registered_settings.push(RegisteredSetting::new(KEY, string().default("")));
+    let h = Harness::with(|setup| {
+        setup.registered_settings.push(RegisteredSetting::new(KEY, string().default("")));
         let account = object([("username", string()), ("password", string())]);
-        site.registered_settings.push(RegisteredSetting::new(ACCOUNT, account));
+        setup.registered_settings.push(RegisteredSetting::new(ACCOUNT, account));
     });
     let dots = |n: usize| "\u{2022}".repeat(n);
     let masked = format!("{}3456", dots(8));

@@ -4,7 +4,7 @@
 use crate::harness::{ADMIN, CONTRIBUTOR, EDITOR, Harness, NOBODY};
 use serde_json::{Value, json};
 use svc_controllers::{
-    SiteSetup,
+    RestSetup,
     abilities::{Ability, AbilityCategory},
 };
 use svc_routing::Method;
@@ -16,17 +16,18 @@ const ITEMS: &str = "/svc/v2/menu-items";
 
 /// A site with menu locations and sidebars.
 fn themed() -> Harness {
-    Harness::with(|site: &mut SiteSetup| {
+    Harness::with(|setup: &mut RestSetup| {
         for name in ["primary", "footer"] {
-            site.menu_locations.insert(name.to_owned(), name.to_owned());
+            setup.registries.menu_locations.insert(name.to_owned(), name.to_owned());
         }
-        site.register_sidebar(Sidebar::new("sidebar-main", "Main"));
-        site.register_sidebar(Sidebar::new("sidebar-public", "Public").in_rest());
-        site.abilities.register_category(AbilityCategory::new("sums", "Sums"));
+        setup.registries.register_sidebar(Sidebar::new("sidebar-main", "Main"));
+        setup.registries.register_sidebar(Sidebar::new("sidebar-public", "Public").in_rest());
+        setup.abilities.register_category(AbilityCategory::new("sums", "Sums"));
         let double = Ability::new("acme/double", "sums", "Double").input_schema(object([("n", integer().required())]));
         let double =
             double.output_schema(integer()).readonly(true).in_rest().permission(|call| call.caller.has("edit_posts"));
-        site.abilities
+        setup
+            .abilities
             .register(double.execute(|call| async move { Ok(json!(call.input["n"].as_i64().unwrap_or(0) * 2)) }));
     })
 }

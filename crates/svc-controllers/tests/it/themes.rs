@@ -45,7 +45,7 @@ fn site() -> (tempfile::TempDir, Harness) {
         fs::write(path, text).unwrap();
     }
     let content: &Path = folder.path();
-    let harness = Harness::with(|site| site.content_dir = content.to_owned());
+    let harness = Harness::with(|setup| setup.site.content_dir = content.to_owned());
     (folder, harness)
 }
 

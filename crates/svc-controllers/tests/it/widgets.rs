@@ -9,13 +9,13 @@ use svc_versions::Context;
 
 /// The recorded site with its sidebars registered.
 fn site() -> Harness {
-    Harness::with(|site| {
+    Harness::with(|setup| {
         let main = Sidebar::new("sidebar-main", "Main Sidebar")
             .around_widgets("<section id=\"%1$s\" class=\"widget %2$s\">", "</section>")
             .around_titles("<h2 class=\"widget-title\">", "</h2>");
         let public = Sidebar::new("sidebar-public", "Public Area").in_rest();
         for sidebar in [main, Sidebar::new("sidebar-footer", "Footer Area"), public] {
-            site.sidebars.insert(sidebar.id().to_owned(), sidebar);
+            setup.registries.sidebars.insert(sidebar.id().to_owned(), sidebar);
         }
     })
 }
@@ -99,8 +99,8 @@ async fn lists_require_a_capability_unless_a_sidebar_is_public() {
         assert_eq!((one.status, one.code()), (404, "rest_widget_not_found"));
         assert_eq!(public.get(ADMIN, "/svc/v2/sidebars/sidebar-main", "").await.status, 200);
     }
-    let private = Harness::with(|site| {
-        site.sidebars.insert("sidebar-main".to_owned(), Sidebar::new("sidebar-main", "Main"));
+    let private = Harness::with(|setup| {
+        setup.registries.sidebars.insert("sidebar-main".to_owned(), Sidebar::new("sidebar-main", "Main"));
     });
     for route in routes {
         for (user, status) in [(NOBODY, 401), (EDITOR, 403)] {

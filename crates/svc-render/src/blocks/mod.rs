@@ -15,7 +15,7 @@ use svc_blocks::{CoreBlocks, data::FeedItem};
 use svc_content::blocks::{BlockTypes, ContentRoot};
 use svc_model::Post;
 use svc_schema::Error;
-use svc_site::{Settings, SiteResult, hooked_blocks::IGNORED_HOOKS};
+use svc_site::{Settings, Site, SiteResult, hooked_blocks::IGNORED_HOOKS};
 use svc_store::{
     Db,
     meta::{self, MetaKind},
@@ -37,13 +37,13 @@ pub use crate::{blocks::list_context::ListContext, renderer::viewer::BlockViewer
 /// # Errors
 /// Errors of the store.
 pub fn with_blocks<T>(
-    site: &SiteRenderer,
+    renderer: &SiteRenderer,
     settings: &Settings,
     viewer: &BlockViewer,
     db: &mut Db,
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> SiteResult<T> {
-    with_data(site, settings, SiteBlocks::new(site, settings, viewer, db), |blocks, _| run(blocks))
+    with_data(&renderer.site, settings, SiteBlocks::new(renderer, settings, viewer, db), |blocks, _| run(blocks))
 }
 
 /// [`with_blocks`] on a page that shows a list of posts, or a post.
@@ -51,25 +51,25 @@ pub fn with_blocks<T>(
 /// # Errors
 /// Errors of the store.
 pub fn with_page<T>(
-    site: &SiteRenderer,
+    renderer: &SiteRenderer,
     settings: &Settings,
     viewer: &BlockViewer,
     db: &mut Db,
     (list, post): (Option<ListContext>, Option<Post>),
     run: impl FnOnce(&CoreBlocks<'_>) -> T,
 ) -> SiteResult<T> {
-    let data = SiteBlocks::new(site, settings, viewer, db);
+    let data = SiteBlocks::new(renderer, settings, viewer, db);
     if let Some(list) = list {
         data.set_list(list);
     }
     if let Some(post) = post {
         data.set_post(post);
     }
-    with_data(site, settings, data, |blocks, _| run(blocks))
+    with_data(&renderer.site, settings, data, |blocks, _| run(blocks))
 }
 
 fn with_data<'a, T>(
-    site: &SiteRenderer,
+    site: &Site,
     settings: &Settings,
     data: SiteBlocks<'a>,
     run: impl FnOnce(&CoreBlocks<'_>, &SiteBlocks<'a>) -> T,
@@ -122,7 +122,7 @@ pub struct RequestedTexts<'a> {
 /// # Errors
 /// Errors of the store.
 pub fn render_dynamic(
-    site: &SiteRenderer,
+    renderer: &SiteRenderer,
     settings: &Settings,
     viewer: impl FnOnce(&Context) -> BlockViewer,
     db: &mut Db,
@@ -134,7 +134,7 @@ pub fn render_dynamic(
     if !requested.content && !requested.excerpt {
         return Ok(none());
     }
-    let types = site.block_types(settings);
+    let types = renderer.site.block_types(settings);
     let has_hooks = !types.hooks().is_empty();
     let is_dynamic: Vec<bool> = rows.iter().map(|post| has_hooks || has_dynamic(&types, &post.content)).collect();
     if !is_dynamic.contains(&true) {
@@ -158,8 +158,8 @@ pub fn render_dynamic(
                 ..render::RenderOptions::new(data.cx(), with.images, with.page)
             };
             let render = || RenderedTexts {
-                content: requested.content.then(|| render::content(site, settings, post, &with)),
-                excerpt: requested.excerpt.then(|| render::excerpt(site, settings, post, &with, requested.words)),
+                content: requested.content.then(|| render::content(renderer, settings, post, &with)),
+                excerpt: requested.excerpt.then(|| render::excerpt(renderer, settings, post, &with, requested.words)),
                 ..RenderedTexts::default()
             };
             let (texts, mut dependencies) = data.cx().capture(|| {
@@ -177,7 +177,7 @@ pub fn render_dynamic(
     db.unrecorded(|db| {
         // The nonce of the viewer depends on the time.
         let viewer = viewer(db.cx());
-        with_data(site, settings, SiteBlocks::new(site, settings, &viewer, db), render)
+        with_data(&renderer.site, settings, SiteBlocks::new(renderer, settings, &viewer, db), render)
     })
 }
 
@@ -187,13 +187,13 @@ const FEED_AGE: Duration = Duration::from_mins(5);
 /// Items of an external feed. A feed that is not cached is recorded as missing.
 fn external_feed(
     cx: &Context,
-    site: &SiteRenderer,
+    renderer: &SiteRenderer,
     settings: &Settings,
     missing: &Missing,
     url: &str,
     items: u64,
 ) -> Option<Rc<Vec<FeedItem>>> {
-    let Some(cached) = site.feeds.get(cx, url) else {
+    let Some(cached) = renderer.feeds.get(cx, url) else {
         missing.record(url);
         // The HTML is incomplete.
         cx.never();
@@ -217,7 +217,7 @@ fn external_feed(
 /// Errors of the store.
 pub fn render_public(
     cx: &Context,
-    site: &SiteRenderer,
+    renderer: &SiteRenderer,
     settings: &Arc<Settings>,
     post: &Post,
     url: &str,
@@ -225,21 +225,22 @@ pub fn render_public(
 ) -> Result<String, Error> {
     let words = excerpt.unwrap_or_default();
     let requested = RequestedTexts { content: excerpt.is_none(), excerpt: excerpt.is_some(), words, before: &[] };
-    let (images, page) = (images_of(cx, site, settings, post), Mutex::default());
+    let (images, page) = (images_of(cx, &renderer.site, settings, post), Mutex::default());
     let with = render::RenderOptions::new(cx, &images, &page);
     let or_static = |rendered: Option<String>| {
         rendered.unwrap_or_else(|| match excerpt {
-            Some(words) => render::excerpt(site, settings, post, &with, words),
-            None => render::content(site, settings, post, &with),
+            Some(words) => render::excerpt(renderer, settings, post, &with, words),
+            None => render::content(renderer, settings, post, &with),
         })
     };
-    let types = site.block_types(settings);
+    let types = renderer.site.block_types(settings);
     if types.hooks().is_empty() && !has_dynamic(&types, &post.content) {
         return Ok(or_static(None));
     }
     let viewer = |_: &Context| BlockViewer { url: url.to_owned(), ..BlockViewer::default() };
-    let texts =
-        site.read(cx, |db| render_dynamic(site, settings, viewer, db, std::slice::from_ref(post), requested, &with))?;
+    let texts = renderer
+        .site
+        .read(cx, |db| render_dynamic(renderer, settings, viewer, db, std::slice::from_ref(post), requested, &with))?;
     let text = texts.into_iter().next().unwrap_or_default();
     cx.record(&text.dependencies);
     Ok(or_static(text.content.or(text.excerpt)))

@@ -17,7 +17,7 @@ use svc_blocks::data::{
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
-    Access, Settings, SiteError, SiteResult, avatars,
+    Access, Settings, Site, SiteError, SiteResult, avatars,
     hooked_blocks::IGNORED_HOOKS,
     patterns, permalinks,
     posts::formats::{format_clauses, sticky_include},
@@ -51,7 +51,8 @@ const MAX_TERMS: u64 = 2_000;
 
 /// Data for dynamic blocks, read from one snapshot.
 pub(crate) struct SiteBlocks<'a> {
-    site: &'a SiteRenderer,
+    site: &'a Site,
+    renderer: &'a SiteRenderer,
     settings: &'a Settings,
     viewer: &'a BlockViewer,
     cx: Context,
@@ -81,9 +82,16 @@ pub(crate) struct SiteBlocks<'a> {
 
 impl<'a> SiteBlocks<'a> {
     /// Data for this viewer, read from `db`. Nothing is read yet except options.
-    pub(crate) fn new(site: &'a SiteRenderer, settings: &'a Settings, viewer: &'a BlockViewer, db: &'a mut Db) -> Self {
+    pub(crate) fn new(
+        renderer: &'a SiteRenderer,
+        settings: &'a Settings,
+        viewer: &'a BlockViewer,
+        db: &'a mut Db,
+    ) -> Self {
+        let site = &*renderer.site;
         SiteBlocks {
             site,
+            renderer,
             settings,
             viewer,
             cx: db.cx().clone(),
@@ -203,7 +211,7 @@ impl<'a> SiteBlocks<'a> {
                 let stored = post_meta.remove(&post.id.0).unwrap_or_default();
                 let post_terms = terms.remove(&post.id).unwrap_or_default();
                 let thumbnail = svc_php::numeric::text_to_int(stored.text("_thumbnail_id"));
-                let classes = match site.types.get(&post.post_type) {
+                let classes = match site.registries.types.get(&post.post_type) {
                     Some(post_type) => class_list(site, &post, post_type, &post_terms, thumbnail > 0),
                     None => Vec::new(),
                 };
@@ -298,7 +306,7 @@ impl<'a> SiteBlocks<'a> {
             by_taxonomy.entry(&term.taxonomy).or_default().push(term);
         }
         for (name, unknown) in by_taxonomy {
-            let Some(taxonomy) = self.site.taxonomies.get(name) else { continue };
+            let Some(taxonomy) = self.site.registries.taxonomies.get(name) else { continue };
             let paths = self.read(|db| slug_paths(db, name, unknown.iter().copied()));
             for term in unknown {
                 let path = paths.get(&term.id).cloned().unwrap_or_default();
@@ -313,7 +321,9 @@ impl<'a> SiteBlocks<'a> {
     }
 
     fn find_posts(&self, query: &PostsQuery) -> Posts {
-        let Some(post_type) = self.site.types.get(&query.post_type).filter(|t| t.publicly_queryable || t.public) else {
+        let Some(post_type) =
+            self.site.registries.types.get(&query.post_type).filter(|t| t.publicly_queryable || t.public)
+        else {
             return Posts::default();
         };
         let sticky = &self.settings.sticky_list;
@@ -401,7 +411,7 @@ fn title(post: &Post) -> String {
     }
 }
 
-fn site_info(site: &SiteRenderer, settings: &Settings) -> SiteInfo {
+fn site_info(site: &Site, settings: &Settings) -> SiteInfo {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
@@ -579,7 +589,7 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn taxonomy(&self, name: &str) -> Option<TaxonomyView> {
-        let taxonomy = self.site.taxonomies.get(name).filter(|t| t.publicly_queryable)?;
+        let taxonomy = self.site.registries.taxonomies.get(name).filter(|t| t.publicly_queryable)?;
         Some(TaxonomyView {
             label: taxonomy.label.clone(),
             singular: taxonomy.singular_label.clone(),
@@ -589,7 +599,7 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn terms_of(&self, post: PostId, taxonomy: &str) -> Vec<Rc<TermView>> {
-        if self.site.taxonomies.get(taxonomy).is_none_or(|t| !t.publicly_queryable) {
+        if self.site.registries.taxonomies.get(taxonomy).is_none_or(|t| !t.publicly_queryable) {
             return Vec::new();
         }
         let terms = self.get_or_load(&self.terms_of, &post, || {
@@ -599,11 +609,11 @@ impl BlockData for SiteBlocks<'_> {
     }
 
     fn icon(&self, name: &str) -> Option<String> {
-        self.site.icons.svg(name).map(str::to_owned)
+        self.renderer.icons.svg(name).map(str::to_owned)
     }
 
     fn archive(&self, post_type: &str) -> Option<(String, String)> {
-        let post_type = self.site.types.get(post_type)?;
+        let post_type = self.site.registries.types.get(post_type)?;
         Some((post_type.label.clone(), self.settings.urls.archive(post_type)?))
     }
 
@@ -612,7 +622,7 @@ impl BlockData for SiteBlocks<'_> {
             return None;
         }
         let post = self.post(id)?;
-        let field = self.site.meta.fields("post", &post.post.post_type).find(|field| field.key == key)?;
+        let field = self.site.registries.meta.fields("post", &post.post.post_type).find(|field| field.key == key)?;
         self.post_meta.borrow().get(&id).and_then(|stored| field.text(stored))
     }
 
@@ -630,8 +640,8 @@ impl BlockData for SiteBlocks<'_> {
                 .order(if by_count { Order::Desc } else { Order::Asc })
                 .limit(Some(query.limit.unwrap_or(MAX_TERMS).min(MAX_TERMS)));
             let rows = self.read(|db| {
-                let nested =
-                    query.hide_empty && self.site.taxonomies.get(&query.taxonomy).is_some_and(|t| t.hierarchical);
+                let nested = query.hide_empty
+                    && self.site.registries.taxonomies.get(&query.taxonomy).is_some_and(|t| t.hierarchical);
                 let include_empty = if nested {
                     svc_store::term_tree::empty_with_nonempty_descendants(db, &query.taxonomy)?
                 } else {
@@ -722,7 +732,7 @@ impl BlockData for SiteBlocks<'_> {
         // The site's own feed is read from the store.
         let own = self.settings.urls.site.feed_link("");
         if url.trim_end_matches('/') != own.trim_end_matches('/') {
-            return external_feed(&self.cx, self.site, self.settings, &self.viewer.missing, url, items);
+            return external_feed(&self.cx, self.renderer, self.settings, &self.viewer.missing, url, items);
         }
         let posts = self.posts(&PostsQuery {
             post_type: "post".to_owned(),

@@ -7,13 +7,13 @@ pub mod render_cache;
 pub(crate) mod viewer;
 pub(crate) mod widget_types;
 
-use std::{ops::Deref, sync::Arc};
+use std::sync::Arc;
 
 use svc_site::Site;
 
 use crate::renderer::{feed_cache::FeedCache, icons::Icons, render_cache::RenderCache, widget_types::WidgetTypes};
 
-/// A site with the registries and caches that rendering needs. Dereferences to [`Site`].
+/// A site with the registries and caches that rendering needs.
 pub struct SiteRenderer {
     /// The site.
     pub site: Arc<Site>,
@@ -32,13 +32,5 @@ impl SiteRenderer {
     pub fn new(site: Arc<Site>, icons: Icons, widgets: WidgetTypes) -> Self {
         let (feeds, render_cache) = (FeedCache::default(), RenderCache::default());
         SiteRenderer { site, icons, widgets, feeds, render_cache }
-    }
-}
-
-impl Deref for SiteRenderer {
-    type Target = Site;
-
-    fn deref(&self) -> &Site {
-        &self.site
     }
 }

@@ -4,7 +4,7 @@ use std::{cell::Cell, sync::Arc};
 
 use indexmap::IndexMap;
 use svc_content::render_title;
-use svc_site::{Settings, SiteResult, widgets::instance::Instance};
+use svc_site::{Settings, Site, SiteResult, widgets::instance::Instance};
 use svc_store::Db;
 
 use crate::renderer::{SiteRenderer, viewer::BlockViewer};
@@ -47,7 +47,9 @@ pub struct WidgetContext<'a> {
     /// The snapshot.
     pub db: &'a mut Db,
     /// The site.
-    pub site: &'a Arc<SiteRenderer>,
+    pub site: &'a Site,
+    /// Renders the site.
+    pub renderer: &'a Arc<SiteRenderer>,
     /// The site's options.
     pub settings: &'a Settings,
     /// The viewer.

@@ -34,7 +34,7 @@ fn classes(widget_type: &dyn WidgetType, instance: &Instance) -> String {
 /// Errors of the store.
 pub fn in_sidebar(
     db: &mut Db,
-    site: &Arc<SiteRenderer>,
+    renderer: &Arc<SiteRenderer>,
     settings: &Settings,
     (viewer, has_category_menu): (&BlockViewer, &Cell<bool>),
     sidebar: &Sidebar,
@@ -42,8 +42,17 @@ pub fn in_sidebar(
 ) -> SiteResult<String> {
     let (before_title, after_title) = (sidebar.before_title.as_str(), sidebar.after_title.as_str());
     let number = parse_id(id).map_or(-1, |(_, number)| number);
-    let mut context =
-        WidgetContext { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
+    let mut context = WidgetContext {
+        db,
+        site: &renderer.site,
+        renderer,
+        settings,
+        viewer,
+        number,
+        has_category_menu,
+        before_title,
+        after_title,
+    };
     let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(String::new()) };
     let before = fill_placeholders(&sidebar.before_widget, id, &classes(widget_type, instance));
     let after = fill_placeholders(&sidebar.after_widget, id, "");
@@ -56,7 +65,7 @@ pub fn in_sidebar(
 /// Errors of the store.
 pub fn preview(
     db: &mut Db,
-    site: &Arc<SiteRenderer>,
+    renderer: &Arc<SiteRenderer>,
     settings: &Settings,
     viewer: &BlockViewer,
     widget_type: &dyn WidgetType,
@@ -64,8 +73,17 @@ pub fn preview(
 ) -> SiteResult<String> {
     let (before_title, after_title) = ("<h2 class=\"widgettitle\">", "</h2>");
     let (number, has_category_menu) = (-1, &Cell::new(false));
-    let mut context =
-        WidgetContext { db, site, settings, viewer, number, has_category_menu, before_title, after_title };
+    let mut context = WidgetContext {
+        db,
+        site: &renderer.site,
+        renderer,
+        settings,
+        viewer,
+        number,
+        has_category_menu,
+        before_title,
+        after_title,
+    };
     let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(String::new()) };
     let before = format!("<div class=\"widget {}\">", classes(widget_type, instance));
     Ok(format!("{}{html}</div>", with_text_class(widget_type, &before)))

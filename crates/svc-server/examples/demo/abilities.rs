@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use svc_controllers::{
-    SiteSetup,
+    RestSetup,
     abilities::{Ability, AbilityCall, AbilityCategory},
 };
 use svc_schema::{
@@ -12,8 +12,8 @@ use svc_schema::{
 
 const CATEGORY: &str = "demo-math";
 
-pub(crate) fn register(site: &mut SiteSetup) {
-    let all = &mut site.abilities;
+pub(crate) fn register(setup: &mut RestSetup) {
+    let all = &mut setup.abilities;
     all.register_category(AbilityCategory::new(CATEGORY, "Demo math").describe("Sums and the like.").meta("level", 1));
     for ability in [add(), note(), wipe(), broken(), hidden()] {
         all.register(ability);

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use svc_content::blocks::BlockType;
-use svc_controllers::SiteSetup;
+use svc_controllers::RestSetup;
 
 /// Registers the block.
-pub(crate) fn register(site: &mut SiteSetup) {
+pub(crate) fn register(setup: &mut RestSetup) {
     let mut badge = BlockType::new("fixture/badge", "Badge")
         .attribute("label", json!({"type": "string", "default": "New"}))
         .attribute("count", json!({"type": "integer", "minimum": 0}))
@@ -16,7 +16,7 @@ pub(crate) fn register(site: &mut SiteSetup) {
     badge.category = Some("widgets".to_owned());
     badge.icon = Some("tag".to_owned());
     badge.keywords = vec!["label".to_owned()];
-    site.blocks.register(badge);
+    setup.registries.blocks.register(badge);
 }
 
 fn html(attributes: &Map<String, Value>) -> String {

@@ -25,10 +25,10 @@ fn main() -> std::process::ExitCode {
         .prepare(types::register)
         .prepare(blocks::register)
         .prepare(abilities::register)
-        .register(move |registry, site| {
-            let zone = types::zone(site);
+        .register(move |registry, rest| {
+            let zone = types::zone(&rest.site);
             routes::register(registry, who, zone).expect("every demo route has a namespace and a path");
-            types::fields(registry, site);
+            types::fields(registry, &rest.site);
         })
         .command_line()
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use svc_controllers::{RegisteredSetting, RestSite, SiteSetup, patterns::Pattern};
+use svc_controllers::{RegisteredSetting, RestSetup, patterns::Pattern};
 use svc_model::{PostId, PostType, Taxonomy};
 use svc_routing::{Context, ExtraField, ObjectId, Registry};
 use svc_schema::{Error, build, dates::SiteZone};
-use svc_site::{MetaField, patterns::PatternCategory, widgets::sidebar::Sidebar};
+use svc_site::{MetaField, Registries, Site, patterns::PatternCategory, widgets::sidebar::Sidebar};
 use svc_store::{
     StoredText,
     meta::{self, MetaKind},
@@ -18,7 +18,7 @@ use svc_store::{
 const NICK: &str = "fx_nick";
 
 /// The time zone of the site's options.
-pub(crate) fn zone(site: &RestSite) -> SiteZone {
+pub(crate) fn zone(site: &Site) -> SiteZone {
     match site.settings(&Context::background()) {
         Ok(settings) => {
             let offset = svc_php::numeric::text_to_float(settings.option("gmt_offset"));
@@ -29,40 +29,42 @@ pub(crate) fn zone(site: &RestSite) -> SiteZone {
 }
 
 /// Types, taxonomies and meta.
-pub(crate) fn register(site: &mut SiteSetup) {
-    taxonomies(site);
-    post_types(site);
-    post_meta(site);
-    other_meta(site);
-    settings(site);
+pub(crate) fn register(setup: &mut RestSetup) {
+    taxonomies(&mut setup.registries);
+    post_types(&mut setup.registries);
+    post_meta(&mut setup.registries);
+    other_meta(&mut setup.registries);
+    settings(setup);
     for (name, label) in [("primary", "Primary Menu"), ("footer", "Footer Menu")] {
-        site.menu_locations.insert(name.to_owned(), label.to_owned());
+        setup.registries.menu_locations.insert(name.to_owned(), label.to_owned());
     }
-    sidebars(site);
-    theme(site);
+    sidebars(&mut setup.registries);
+    theme(&mut setup.registries);
 }
 
-fn sidebars(site: &mut SiteSetup) {
+fn sidebars(registries: &mut Registries) {
     let main = Sidebar::new("sidebar-main", "Main Sidebar").describe("Shown beside posts.");
     let main = main.around_widgets("<section id=\"%1$s\" class=\"widget %2$s\">", "</section>");
-    site.register_sidebar(main.around_titles("<h2 class=\"widget-title\">", "</h2>"));
-    site.register_sidebar(Sidebar::new("sidebar-footer", "Footer Area").describe("Shown below.").class("footer-area"));
-    site.register_sidebar(Sidebar::new("sidebar-public", "Public Area").describe("Readable by everyone.").in_rest());
+    registries.register_sidebar(main.around_titles("<h2 class=\"widget-title\">", "</h2>"));
+    registries
+        .register_sidebar(Sidebar::new("sidebar-footer", "Footer Area").describe("Shown below.").class("footer-area"));
+    registries
+        .register_sidebar(Sidebar::new("sidebar-public", "Public Area").describe("Readable by everyone.").in_rest());
 }
 
 /// Theme supports, and a pattern.
-fn theme(site: &mut SiteSetup) {
+fn theme(registries: &mut Registries) {
     let formats =
         ["standard", "aside", "gallery", "link", "image", "quote", "status", "video", "audio", "chat"].map(Value::from);
-    site.theme_supports.insert("formats".to_owned(), formats.into_iter().collect());
+    registries.theme_supports.insert("formats".to_owned(), formats.into_iter().collect());
     let logo = json!({"width": 300, "height": 100, "flex-width": true, "flex-height": false, "header-text": [],
         "unlink-homepage-logo": false});
-    site.theme_supports.insert("custom-logo".to_owned(), logo);
-    site.theme_supports.insert("post-thumbnails".to_owned(), true.into());
-    site.patterns.register_category(PatternCategory::new("fixture", "Fixture", "Patterns of the fixture."));
+    registries.theme_supports.insert("custom-logo".to_owned(), logo);
+    registries.theme_supports.insert("post-thumbnails".to_owned(), true.into());
+    registries.patterns.register_category(PatternCategory::new("fixture", "Fixture", "Patterns of the fixture."));
     let paragraph = |text: &str| format!("<!-- wp:paragraph -->\n<p>{text}</p>\n<!-- /wp:paragraph -->");
     let words = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
-    site.patterns.register(Pattern {
+    registries.patterns.register(Pattern {
         slug: "fixture/plain".to_owned(),
         title: "Plain pattern".to_owned(),
         description: Some("Two paragraphs.".to_owned()),
@@ -75,25 +77,25 @@ fn theme(site: &mut SiteSetup) {
     });
 }
 
-fn settings(site: &mut SiteSetup) {
+fn settings(setup: &mut RestSetup) {
     let motto = build::string().title("Motto").describe("Motto of the site.").default("Onward");
     let clean: fn(Value) -> Option<Value> = |value| Some(svc_text::sanitize_text_field(value.as_str()?).into());
-    site.registered_settings.push(RegisteredSetting::new("fx_motto", motto).sanitize_with(clean));
+    setup.registered_settings.push(RegisteredSetting::new("fx_motto", motto).sanitize_with(clean));
     let columns = build::integer().range(1..=6);
     let layout = build::object([("columns", columns), ("wide", build::boolean())]);
     let layout = layout.default(json!({"columns": 2, "wide": false}));
-    site.registered_settings.push(RegisteredSetting::new("fx_layout", layout).named("fx_site_layout"));
+    setup.registered_settings.push(RegisteredSetting::new("fx_layout", layout).named("fx_site_layout"));
 }
 
-fn taxonomies(site: &mut SiteSetup) {
+fn taxonomies(registries: &mut Registries) {
     let mut genre = Taxonomy::new("genre", &["book"]).labelled("Genres", "Genre").hierarchical().rest("genres");
     "Kinds of books.".clone_into(&mut genre.description);
     genre.show_admin_column = true;
-    site.taxonomies.register(genre);
-    site.taxonomies.register(Taxonomy::new("shelf", &["book"]).labelled("Shelves", "Shelves"));
+    registries.taxonomies.register(genre);
+    registries.taxonomies.register(Taxonomy::new("shelf", &["book"]).labelled("Shelves", "Shelves"));
 }
 
-fn post_types(site: &mut SiteSetup) {
+fn post_types(registries: &mut Registries) {
     let features = ["title", "editor", "author", "custom-fields", "revisions", "thumbnail", "autosave"];
     let mut book = PostType::new("book").labelled("Books", "Book").public().rest("books").supporting(&features);
     "A book on the shelf.".clone_into(&mut book.description);
@@ -101,11 +103,11 @@ fn post_types(site: &mut SiteSetup) {
     book.menu_icon = Some("dashicons-book".to_owned());
     book.taxonomies = vec!["genre".to_owned()];
     book.template = json!([["core/paragraph", {"placeholder": "Summary"}]]);
-    site.types.register(book);
-    site.types.register(PostType::new("ledger").labelled("Ledgers", "Ledger").public().supporting(&["title"]));
+    registries.types.register(book);
+    registries.types.register(PostType::new("ledger").labelled("Ledgers", "Ledger").public().supporting(&["title"]));
 }
 
-fn post_meta(site: &mut SiteSetup) {
+fn post_meta(registries: &mut Registries) {
     let any = |key: &str, kind: &str| MetaField::new(key, kind);
     let object = json!({
         "type": "object",
@@ -131,14 +133,14 @@ fn post_meta(site: &mut SiteSetup) {
         any("fx_clean", "string").sanitized_by(title_or_key),
     ];
     for field in fields {
-        site.meta.register("post", "post", field);
+        registries.meta.register("post", "post", field);
     }
-    site.meta.register("post", "book", any("isbn", "string").with_revisions().describe("Book number."));
-    site.meta.register("post", "book", any("pages", "integer"));
-    site.meta.register("post", "page", any("fx_page_note", "string"));
+    registries.meta.register("post", "book", any("isbn", "string").with_revisions().describe("Book number."));
+    registries.meta.register("post", "book", any("pages", "integer"));
+    registries.meta.register("post", "page", any("fx_page_note", "string"));
 }
 
-fn other_meta(site: &mut SiteSetup) {
+fn other_meta(registries: &mut Registries) {
     let prefs = json!({
         "type": "object", "properties": {"theme": {"type": "string"}, "compact": {"type": "boolean"}},
     });
@@ -154,12 +156,12 @@ fn other_meta(site: &mut SiteSetup) {
         ("comment", "", MetaField::new("fx_flags", "string").list()),
     ];
     for (kind, subtype, field) in rows {
-        site.meta.register(kind, subtype, field);
+        registries.meta.register(kind, subtype, field);
     }
 }
 
 /// Additional fields of responses.
-pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
+pub(crate) fn fields(registry: &mut Registry, site: &Arc<Site>) {
     let schema = build::integer().describe("Words in the raw content.").context(&["view", "edit"]).readonly();
     nick(registry, site);
     let site = Arc::clone(site);
@@ -177,7 +179,7 @@ pub(crate) fn fields(registry: &mut Registry, site: &Arc<RestSite>) {
 }
 
 /// A field of users, stored as meta.
-fn nick(registry: &mut Registry, site: &Arc<RestSite>) {
+fn nick(registry: &mut Registry, site: &Arc<Site>) {
     let schema = build::string().describe("Nickname.").max_length(12).context(&["view", "edit", "embed"]);
     let (reads, writes) = (Arc::clone(site), Arc::clone(site));
     let nick = ExtraField::new(schema.compile())

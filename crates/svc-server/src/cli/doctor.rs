@@ -2,10 +2,8 @@
 
 use anyhow::{Result, anyhow, bail};
 use clap::Command;
-use svc_controllers::{
-    RestSite,
-    site_health::{self, Test, Verdict},
-};
+use svc_controllers::site_health::{self, Test, Verdict};
+use svc_site::Site;
 use svc_versions::Context;
 
 use super::{
@@ -48,7 +46,7 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
 }
 
 /// All results as text, and how many are critical.
-async fn results(site: &RestSite, home: &SiteUrl, progress: &Progress) -> Result<(String, usize)> {
+async fn results(site: &Site, home: &SiteUrl, progress: &Progress) -> Result<(String, usize)> {
     let failed = |e: svc_schema::Error| anyhow!("{}", e.message());
     let (cx, mut rows, mut n_critical) = (Context::background(), Vec::new(), 0);
     // The test of the Authorization header needs a request with one, so only the REST API can run it. A site that only this

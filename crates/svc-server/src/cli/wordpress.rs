@@ -7,8 +7,8 @@ use crate::site::OpenSite;
 
 /// Facts about a WordPress whose database this server uses: what its plugins may register that this server does not know.
 pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
-    let rest = site.site();
-    let read = rest.store.read_blocking(|db| {
+    let site = site.site();
+    let read = site.store.read_blocking(|db| {
         Ok((svc_store::posts::counts_by_type(db)?, svc_store::options::get(db, "active_plugins")?.unwrap_or_default()))
     });
     let (types, plugins) = read.context("cannot read the site")?;
@@ -19,7 +19,7 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
     facts.push(["active PHP plugins".to_owned(), list]);
     let unknown: Vec<String> = types
         .iter()
-        .filter(|(name, _)| rest.types.get(name).is_none())
+        .filter(|(name, _)| site.registries.types.get(name).is_none())
         .map(|(name, count)| format!("{name} ({count})"))
         .collect();
     if !unknown.is_empty() {
@@ -28,7 +28,7 @@ pub(super) fn facts(site: &OpenSite) -> Result<Vec<[String; 2]>> {
     for (file, what) in
         [("object-cache.php", "object cache"), ("advanced-cache.php", "page cache"), ("db.php", "database")]
     {
-        if rest.content_dir.join(file).is_file() {
+        if site.content_dir.join(file).is_file() {
             facts.push(["drop-in".to_owned(), format!("{file} ({what})")]);
         }
     }

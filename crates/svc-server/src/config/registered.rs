@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use svc_controllers::{RegisteredSetting, SiteSetup};
+use svc_controllers::{RegisteredSetting, RestSetup};
 use svc_model::{PostType, PostTypeCaps, PostTypes, Taxonomies, Taxonomy};
 use svc_schema::build::{SchemaBuilder, untyped};
 use svc_site::{MetaField, registries::sidebars::Sidebar};
@@ -369,22 +369,22 @@ impl Registered {
     }
 
     /// Registers all entries on the site.
-    pub(crate) fn on(&self, site: &mut SiteSetup) {
+    pub(crate) fn on(&self, setup: &mut RestSetup) {
         for entry in &self.types {
-            site.types.register(entry.post_type());
+            setup.registries.types.register(entry.post_type());
         }
         for entry in &self.taxonomies {
-            site.taxonomies.register(entry.taxonomy());
+            setup.registries.taxonomies.register(entry.taxonomy());
         }
         for entry in &self.meta {
-            site.meta.register(&entry.object, &entry.of, entry.field());
+            setup.registries.meta.register(&entry.object, &entry.of, entry.field());
         }
-        site.registered_settings.extend(self.settings.iter().map(SettingEntry::setting));
+        setup.registered_settings.extend(self.settings.iter().map(SettingEntry::setting));
         for entry in &self.sidebars {
-            site.register_sidebar(entry.sidebar());
+            setup.registries.register_sidebar(entry.sidebar());
         }
         for entry in &self.menu_locations {
-            site.menu_locations.insert(entry.name.clone(), entry.description.clone());
+            setup.registries.menu_locations.insert(entry.name.clone(), entry.description.clone());
         }
     }
 }

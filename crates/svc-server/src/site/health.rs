@@ -13,7 +13,7 @@ use axum::{
     routing::get,
 };
 use http::{StatusCode, header};
-use svc_controllers::RestSite;
+use svc_site::Site;
 use tokio::sync::watch;
 
 pub(crate) const ALIVE: &str = "/healthz";
@@ -28,7 +28,7 @@ pub(super) fn is_check(path: &str) -> bool {
 }
 
 /// A router for the checks.
-pub(super) fn router(site: Arc<RestSite>) -> Router {
+pub(super) fn router(site: Arc<Site>) -> Router {
     let readiness = Readiness { site, running: Mutex::new(None) };
     Router::new()
         .route(ALIVE, get(|| async { response(StatusCode::OK, "ok\n") }))
@@ -42,7 +42,7 @@ type Found = Option<Result<bool, ()>>;
 /// Reads the database for `/readyz`. A database may take any time to respond, so one thread reads it at a time, and all requests
 /// wait for its result, but not longer than the limit.
 struct Readiness {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     running: Mutex<Option<watch::Receiver<Found>>>,
 }
 

@@ -7,48 +7,46 @@ mod browser;
 pub(crate) mod health;
 pub(crate) mod jobs;
 mod lanes;
+mod open;
 mod openapi;
 mod other_brand;
 mod rest;
 
+pub(crate) use open::{open_existing, open_store};
 pub(crate) use openapi::about;
 
 use std::{convert::Infallible, sync::Arc};
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
 use browser::ToExplorer;
-use chrono::Utc;
 use futures_util::future::BoxFuture;
 use other_brand::OtherBrands;
 use rest::Rest;
-use svc_auth::Scheme;
-use svc_controllers::{RestSite, SiteSetup};
+use svc_controllers::{RestSetup, RestSite};
 use svc_http::{Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{App, Client, Compression};
-use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
-use svc_pages::{PageCache, SiteTexts, Texts, explorer::ExplorerPaths, uploads};
-use svc_render::feeds::{FETCH_HEADER, OwnFetch};
+use svc_login::LoginPages;
+use svc_pages::{PageCache, Texts, explorer::ExplorerPaths, uploads};
+use svc_render::{
+    SiteRenderer,
+    feeds::{FETCH_HEADER, OwnFetch},
+};
 use svc_routing::{Registry, Server, Transport};
 use svc_site::{
-    Clock, Extension, HttpClient,
+    Clock, Extension, Site,
     jobs::{JobTable, Supervisor},
 };
-use svc_store::{DatabaseUrl, SearchIndexConfig, SearchIndexState, SearchIndexer, Store, StoreConfig};
+use svc_store::{SearchIndexConfig, SearchIndexState, SearchIndexer};
 use svc_versions::Context;
 use tower::ServiceExt as _;
 
 use crate::{
-    active_theme,
-    config::{Config, Environment, KEY_FILE, SiteUrl},
-    error::{Error, Result},
-    first_run::{self, Created},
-    shipped_theme,
+    config::{Config, SiteUrl},
+    error::Result,
+    first_run::Created,
 };
 
-/// Folder in the data folder with a file for each upload in progress.
-const UPLOADS_JOURNAL: &str = "uploads-in-progress";
-
-type Prepare = Arc<dyn Fn(&mut SiteSetup) + Send + Sync>;
+type Prepare = Arc<dyn Fn(&mut RestSetup) + Send + Sync>;
 type Register = Arc<dyn Fn(&mut Registry, &Arc<RestSite>) + Send + Sync>;
 
 /// Registers a program's own types, routes and extensions on a site.
@@ -62,7 +60,7 @@ type Register = Arc<dyn Fn(&mut Registry, &Arc<RestSite>) + Send + Sync>;
 ///
 /// fn main() -> std::process::ExitCode {
 ///     SiteBuilder::new()
-///         .register(|registry, _site| {
+///         .register(|registry, _| {
 ///             registry.route("acme/v1", Route::new("/ping").endpoint(get(ping, public))).expect("a valid route");
 ///         })
 ///         .command_line()
@@ -84,7 +82,7 @@ impl SiteBuilder {
 
     /// Changes the site before it is opened: post types, taxonomies, statuses, meta, permalinks.
     #[must_use]
-    pub fn prepare(mut self, f: impl Fn(&mut SiteSetup) + Send + Sync + 'static) -> Self {
+    pub fn prepare(mut self, f: impl Fn(&mut RestSetup) + Send + Sync + 'static) -> Self {
         self.prepare.push(Arc::new(f));
         self
     }
@@ -101,7 +99,7 @@ impl SiteBuilder {
     #[must_use]
     pub fn extension(self, extension: impl Extension) -> Self {
         let extension: Arc<dyn Extension> = Arc::new(extension);
-        self.prepare(move |site| site.extensions.push(Arc::clone(&extension)))
+        self.prepare(move |setup| setup.site.extensions.push(Arc::clone(&extension)))
     }
 
     /// Replaces the rendering of stored texts on pages.
@@ -132,131 +130,15 @@ impl SiteBuilder {
     pub(crate) fn open_to_serve(&self, config: &Config, listening: &SiteUrl) -> Result<OpenSite> {
         self.open_at(config, listening, config.site_url.is_none())
     }
-
-    fn open_at(&self, config: &Config, url: &SiteUrl, follows: bool) -> Result<OpenSite> {
-        let url = config.site_url.as_ref().unwrap_or(url);
-        let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
-        // A database server that cannot be reached leaves no folder behind.
-        let reached = if is_in_file(config)? { None } else { Some(open_store(config)?) };
-        first_run::folder(&config.data)?;
-        let _turn = first_run::turn(&config.data);
-        let store = reached.map_or_else(|| open_store(config), Ok)?;
-        let has_site = first_run::has_site(&store)?;
-        let created = match (has_site, &config.wp_config) {
-            (true, _) => first_run::not_shown(&config.data, &store)?,
-            (false, None) => {
-                // Everything that may fail comes before the site is created.
-                shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
-                if let Some(name) = &config.theme {
-                    active_theme::require(&config.content_dir, name)?;
-                }
-                first_run::create(&config.data, &store, url, follows, clock().and_utc())?
-            }
-            // No site is created in the database of a WordPress.
-            (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
-        };
-        let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
-        let secrets = store.read_blocking(|db| svc_store::options::get_many(db, &names));
-        let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
-        let had_keys = config.data.join(KEY_FILE).exists();
-        let keys =
-            config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
-        if has_site && !had_keys && config.data.join(KEY_FILE).exists() {
-            tracing::warn!("created new secrets in {KEY_FILE}: users who were logged in must log in again");
-        }
-        let site_url = match (&config.site_url, follows) {
-            (None, true) if config.wp_config.is_none() => first_run::url_to_follow(&store, url)?,
-            (set, _) => set.clone(),
-        };
-        let mut site =
-            SiteSetup::new(store, config.brand.clone(), &config.content_dir).with_keys(keys.clone()).with_clock(clock);
-        if let Some(url) = &site_url {
-            site = site.at(url.as_str());
-        }
-        // Read directly, since the site's settings depend on the types that are registered below.
-        let stored = site.store.read_blocking(|db| svc_store::options::get(db, "home"));
-        let stored = stored.map_err(Error::store("cannot read the site's options"))?;
-        if let Ok(home) = site_url.map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
-            site.environment = config.environment_for(&home).name();
-        }
-        #[cfg(feature = "s3")]
-        if let Some(bucket) = &config.uploads {
-            site.uploads = bucket_storage(bucket)?;
-        }
-        // The journal of uploads belongs to this server, even if the files are in a bucket.
-        site.uploads = site.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
-        if let Some(name) = &config.theme {
-            active_theme::activate(&config.content_dir, &site.store, name)?;
-        }
-        // Outside of the site's themes, which it may share with a WordPress.
-        let spare = config.data.join("themes");
-        match shipped_theme::write(&spare) {
-            Ok(()) => site.fallback_theme = Some((spare, shipped_theme::NAME.to_owned())),
-            Err(error) => tracing::warn!(%error, "cannot write the fallback theme"),
-        }
-        site.max_revisions = config.revisions;
-        site.require_preconditions = config.require_preconditions;
-        config.registered.on(&mut site);
-        site.http_client = HttpClient::new(config.outgoing.guard());
-        site.directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
-        for prepare in &self.prepare {
-            prepare(&mut site);
-        }
-        let site = site.finish();
-        site.render_cache.set_capacity(config.caches.texts);
-        site.item_cache.set_capacity(config.caches.items);
-        let (home, installed_at) = site_urls(&site)?;
-        let local = config.environment_for(&home) == Environment::Local;
-        let identities = Arc::new(Identities::new(Arc::clone(&site.renderer.site), keys));
-        let attempts = Arc::new(Attempts::default());
-        let explorer =
-            config.explorer.unwrap_or(local).then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
-        let rest = Rest::build(Arc::clone(&site), self.register.clone(), config.debug)?;
-        let texts = self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(Arc::clone(&site.renderer))));
-        let pages = Arc::new(PageCache::new(&site, config.caches.html));
-        let lanes = Arc::new(lanes::start()?);
-        let wrong_password = config.wrong_application_password;
-        let login = SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), wrong_password);
-        let dispatch = rest.clone();
-        let limits = svc_http::RequestLimits {
-            body: usize::try_from(config.limits.body).unwrap_or(usize::MAX),
-            values: config.json_values,
-            cached_responses: config.caches.responses,
-            ..svc_http::RequestLimits::default()
-        };
-        let service = rest.service(limits, Arc::new(login), Arc::clone(&lanes) as Arc<dyn Runner>, config.api_max_age);
-        let login_pages = LoginPages {
-            identities,
-            attempts,
-            server: Box::new(move |transport| ServerSource::current(&dispatch, transport)),
-            local,
-            explorer: explorer.clone(),
-        };
-        Ok(OpenSite {
-            site,
-            rest,
-            service,
-            login_pages: Arc::new(login_pages),
-            lanes,
-            compression: Compression::new(config.caches.compressed),
-            pages,
-            texts,
-            home,
-            installed_at,
-            explorer,
-            created,
-            config: config.clone(),
-        })
-    }
 }
 
 /// Marks how the client reached the site, and requests that this server has sent itself: these fetch no feeds, and their responses are
 /// not cached.
-fn mark(site: &RestSite, lanes: &dyn Runner, mut request: Request) -> Request {
+fn mark(renderer: &SiteRenderer, lanes: &dyn Runner, mut request: Request) -> Request {
     if request.extensions().get::<Client>().is_some_and(|client| client.tls) {
         request.extensions_mut().insert(Transport::Tls);
     }
-    if request.headers().get(FETCH_HEADER).is_some_and(|value| site.feeds.is_own_fetch(value.as_bytes())) {
+    if request.headers().get(FETCH_HEADER).is_some_and(|value| renderer.feeds.is_own_fetch(value.as_bytes())) {
         let (mut head, body) = request.into_parts();
         let cx = lanes.context(&head).with(OwnFetch);
         head.extensions.insert(cx);
@@ -266,89 +148,10 @@ fn mark(site: &RestSite, lanes: &dyn Runner, mut request: Request) -> Request {
     request
 }
 
-/// The site's public URL, and the path of its log-in page, from its options.
-fn site_urls(site: &RestSite) -> Result<(SiteUrl, String)> {
-    let settings = site
-        .settings(&Context::background())
-        .map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
-    let read = |name: &str| -> Result<SiteUrl> {
-        let stored = settings.option(name);
-        stored.parse().map_err(|why| Error::Refused(format!("the stored URL `{stored}` of the site {why}")))
-    };
-    Ok((read("home")?, read("siteurl")?.path().to_owned()))
-}
-
-fn no_site(file: &std::path::Path, prefix: &str) -> Error {
-    Error::Refused(format!("{}: the database holds no site whose tables begin with `{prefix}`", file.display()))
-}
-
-/// The storage of uploads in a bucket.
-///
-/// # Errors
-/// If the description of the bucket is invalid.
-#[cfg(feature = "s3")]
-fn bucket_storage(bucket: &crate::config::Bucket) -> Result<svc_media::Storage> {
-    let bucket = svc_media::Bucket {
-        name: bucket.name.clone(),
-        endpoint: bucket.endpoint.clone(),
-        region: bucket.region.clone(),
-        prefix: bucket.prefix.clone(),
-        access_key: bucket.access_key.expose().to_owned(),
-        secret_key: bucket.secret_key.expose().to_owned(),
-    };
-    svc_media::Storage::bucket(&bucket).map_err(|error| Error::Refused(format!("the bucket for uploads: {error}")))
-}
-
-/// Opens the store of a site for a command that does not create one: a missing database is an error, and is not created.
-///
-/// # Errors
-/// If there is no site, or the database cannot be opened.
-pub(crate) fn open_existing(config: &Config) -> Result<Store> {
-    let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
-    if let DatabaseUrl::Sqlite(file) = database_url(config)?
-        && !file.exists()
-    {
-        let place = if file.starts_with(&config.data) { &data } else { &file };
-        let what = if place.is_file() {
-            "it is a file"
-        } else {
-            "start the server there first, or set `--data` to the site's data folder"
-        };
-        return Err(Error::Refused(format!("there is no site in {}: {what}", place.display())));
-    }
-    let store = open_store(config)?;
-    if first_run::has_site(&store)? {
-        return Ok(store);
-    }
-    Err(Error::Refused("the database contains no site: start the server first".to_owned()))
-}
-
-fn database_url(config: &Config) -> Result<DatabaseUrl> {
-    config.database.expose().parse().map_err(Error::store("cannot open the database"))
-}
-
-/// Whether the database is a file, and not on a database server.
-fn is_in_file(config: &Config) -> Result<bool> {
-    Ok(matches!(database_url(config)?, DatabaseUrl::Sqlite(_)))
-}
-
-/// Opens the store of a configuration.
-///
-/// # Errors
-/// If it cannot be opened.
-pub(crate) fn open_store(config: &Config) -> Result<Store> {
-    let mut settings = StoreConfig::new(database_url(config)?);
-    settings.table_prefix.clone_from(&config.table_prefix);
-    settings.staleness = config.staleness;
-    settings.change_log = config.change_log;
-    settings.readers = config.readers;
-    settings.page_cache = config.caches.pages;
-    Store::open(&settings).map_err(Error::store("cannot open the database"))
-}
-
 /// A site that can be served.
 pub struct OpenSite {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
+    rest_site: Arc<RestSite>,
     rest: Rest,
     service: RestService,
     login_pages: Arc<LoginPages>,
@@ -366,8 +169,8 @@ pub struct OpenSite {
 }
 
 impl OpenSite {
-    /// The state that controllers share.
-    pub fn site(&self) -> &Arc<RestSite> {
+    /// The site.
+    pub fn site(&self) -> &Arc<Site> {
         &self.site
     }
 
@@ -403,7 +206,7 @@ impl OpenSite {
 
     /// The background jobs of the site, such as publishing scheduled posts.
     pub(crate) fn jobs(&self) -> JobTable {
-        jobs::table(&self.site.site)
+        jobs::table(&self.site)
     }
 
     /// Starts the background jobs of the site, such as publishing scheduled posts. They stop when the result is dropped.
@@ -440,18 +243,19 @@ impl OpenSite {
             login: format!("{}/{}", self.installed_at, self.site.brand.login_path()),
             root,
         };
-        let (renderer, rest) = (Arc::clone(&self.site.renderer), self.rest.clone());
+        let (site, rest) = (Arc::clone(&self.rest_site.renderer.site), self.rest.clone());
         let server = Box::new(move |transport| ServerSource::current(&rest, transport));
-        svc_pages::explorer::router(renderer, Arc::clone(&self.login_pages.identities), paths, server)
+        svc_pages::explorer::router(site, Arc::clone(&self.login_pages.identities), paths, server)
     }
 
     /// A function that logs the sizes, hits and misses of the caches, and the state of the search index.
     pub(crate) fn usage_report(&self) -> impl Fn() + Send + 'static {
-        let (site, compression, service) = (Arc::clone(&self.site), self.compression.clone(), self.service.clone());
+        let (rest_site, compression, service) =
+            (Arc::clone(&self.rest_site), self.compression.clone(), self.service.clone());
         let pages = Arc::clone(&self.pages);
         move || {
             let compressed = compression.usage();
-            let (responses, items, pages) = (service.cache_usage(), site.item_cache.usage(), pages.usage());
+            let (responses, items, pages) = (service.cache_usage(), rest_site.item_cache.usage(), pages.usage());
             tracing::info!(
                 responses = responses.entries,
                 response_bytes = responses.bytes,
@@ -465,14 +269,14 @@ impl OpenSite {
                 item_bytes = items.bytes,
                 item_hits = items.hits,
                 item_misses = items.misses,
-                rendered_texts = site.render_cache.len(),
-                rendered_bytes = site.render_cache.bytes(),
+                rendered_texts = rest_site.renderer.render_cache.len(),
+                rendered_bytes = rest_site.renderer.render_cache.bytes(),
                 compressed_hits = compressed.hits,
                 compressed_misses = compressed.misses,
                 compressed_bytes = compressed.bytes,
                 "caches"
             );
-            let (state, posts) = match site.store.search_index_state() {
+            let (state, posts) = match rest_site.site.store.search_index_state() {
                 SearchIndexState::Absent => ("absent", 0),
                 SearchIndexState::Building(posts) => ("building", posts),
                 SearchIndexState::Ready(posts) => ("ready", posts),
@@ -489,12 +293,12 @@ impl OpenSite {
     /// it as the fallback.
     pub fn app(&self) -> impl App {
         let pages = svc_pages::router(
-            Arc::clone(&self.site.renderer),
+            Arc::clone(&self.rest_site.renderer),
             Arc::clone(&self.texts),
             Arc::clone(&self.login_pages.identities),
             self.explorer.clone(),
         );
-        let files = uploads::router(self.home.path(), self.site.uploads.clone(), &self.site.content_dir);
+        let files = uploads::router(self.home.path(), self.site.services.uploads.clone(), &self.site.content_dir);
         let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
         let in_lanes = Router::new()
             .merge(accounts)
@@ -506,14 +310,14 @@ impl OpenSite {
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
         let routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());
         let routed = health::router(Arc::clone(&self.site)).fallback_service(routed);
-        let (site, lanes) = (Arc::clone(&self.site), self.runner());
+        let (renderer, lanes) = (Arc::clone(&self.rest_site.renderer), self.runner());
         let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));
         let server = self.server();
         let root = format!("{}/{}", server.site_path(), server.url_prefix());
         let to_explorer = self.explorer.clone().map(|explorer| Arc::new(ToExplorer::new(root, explorer)));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
-                let request = mark(&site, &*lanes, request);
+                let request = mark(&renderer, &*lanes, request);
                 let path = request.uri().path();
                 if let Some(response) = other_brands.response(path) {
                     return Box::pin(std::future::ready(Ok(response)));

@@ -7,7 +7,7 @@ use svc_auth::cookie::site_hash;
 use svc_controllers::RestSite;
 use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource};
 use svc_routing::{Context, Registry, Server};
-use svc_site::Settings;
+use svc_site::{Settings, Site};
 use svc_versions::{ByTls, Transport};
 
 use super::{Register, openapi::Documents};
@@ -21,7 +21,7 @@ const MAX_AGE: Duration = Duration::from_mins(1);
 pub(super) struct Rest(Arc<Inner>);
 
 struct Inner {
-    site: Arc<RestSite>,
+    rest_site: Arc<RestSite>,
     register: Vec<Register>,
     debug: bool,
     current: ArcSwapOption<Built>,
@@ -44,8 +44,8 @@ struct WithUrls {
 }
 
 impl Rest {
-    pub(super) fn build(site: Arc<RestSite>, register: Vec<Register>, debug: bool) -> crate::error::Result<Self> {
-        let inner = Inner { site, register, debug, current: ArcSwapOption::empty() };
+    pub(super) fn build(rest_site: Arc<RestSite>, register: Vec<Register>, debug: bool) -> crate::error::Result<Self> {
+        let inner = Inner { rest_site, register, debug, current: ArcSwapOption::empty() };
         let first = build_server(&Context::background(), &inner)
             .map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
         for notice in first.with_urls.of(Transport::Plain).server.notices() {
@@ -60,7 +60,12 @@ impl Rest {
         let inner = &*self.0;
         let current = inner.current.load_full().expect("`build` stores the first server");
         // Without settings, keep the current server: its handlers report the error.
-        if inner.site.settings(cx).map_or(true, |settings| current.matches(cx, &inner.site, &settings)) {
+        if inner
+            .rest_site
+            .site
+            .settings(cx)
+            .map_or(true, |settings| current.matches(cx, &inner.rest_site.site, &settings))
+        {
             return current.with_urls.of(cx.transport()).server.clone();
         }
         match build_server(cx, inner) {
@@ -90,7 +95,7 @@ impl Rest {
         runner: Arc<dyn Runner>,
         max_age: Option<u32>,
     ) -> RestService {
-        let site = &self.0.site;
+        let site = &self.0.rest_site.site;
         let store = site.store.clone();
         RestService::builder()
             .limits(limits)
@@ -115,7 +120,7 @@ impl ServerSource for Rest {
 
 impl Built {
     /// Whether a server built from these settings, which are those of a request with this context, would be the same.
-    fn matches(&self, cx: &Context, site: &RestSite, settings: &Arc<Settings>) -> bool {
+    fn matches(&self, cx: &Context, site: &Site, settings: &Arc<Settings>) -> bool {
         let current = self.with_urls.of(cx.transport());
         Arc::ptr_eq(&current.settings, settings)
             || (settings.urls.rest("/") == current.server.root_url()
@@ -124,18 +129,18 @@ impl Built {
 }
 
 fn build_server(cx: &Context, inner: &Inner) -> Result<Built, svc_schema::Error> {
-    let site = &inner.site;
+    let (rest_site, site) = (&inner.rest_site, &inner.rest_site.site);
     // Without TLS, so that the routes do not depend on the request during which the server is built.
     let plain = cx.over(Transport::Plain);
     let (mut info, settings) = (svc_controllers::site_info(&plain, site)?, site.settings(&plain)?);
     info.debug = inner.debug;
     let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
-    svc_controllers::mount(&mut registry, site);
+    svc_controllers::mount(&plain, &mut registry, rest_site)?;
     for f in &inner.register {
-        f(&mut registry, site);
+        f(&mut registry, rest_site);
     }
-    site.site.register_extensions(&extensions, &mut registry);
+    site.register_extensions(&extensions, &mut registry);
     let server = registry.build();
     let undeclared = server.undeclared();
     if !undeclared.is_empty() {

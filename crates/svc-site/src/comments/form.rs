@@ -200,7 +200,7 @@ fn check_post(
     if !accepts_comments(&post, settings, site.clock()) {
         return Ok(rejected(403, "Comments on this post are closed."));
     }
-    let kind = site.statuses.get(&status);
+    let kind = site.registries.statuses.get(&status);
     if status == "trash" {
         return Ok(Err(SubmissionError::Silent));
     }

@@ -221,7 +221,7 @@ impl SaveComment {
             let about = if post.is_none() { Vec::new() } else { posts::get_many(tx, &[post])? };
             let access = Access::of_posts(&self.site, &self.settings, tx, &about)?.with_comments([(id, post)]);
             let may = |cap: &str, key: &str| {
-                if self.site.meta.is_for_editors("comment", key) {
+                if self.site.registries.meta.is_for_editors("comment", key) {
                     return self.caller.can("edit_comment", Object::Comment(id), &access);
                 }
                 self.caller.can(cap, Object::Meta(MetaKind::Comment, id.0, key), &access)
@@ -232,7 +232,7 @@ impl SaveComment {
                 unfiltered_html: access.can(&self.caller, "unfiltered_html"),
             };
             let stored = meta::load_one(tx, MetaKind::Comment, id.0)?;
-            let changes = self.site.meta.changes("comment", "", &stored, values, &rights, &self.caller)?;
+            let changes = self.site.registries.meta.changes("comment", "", &stored, values, &rights, &self.caller)?;
             drop(access);
             registered_meta::store(tx, MetaKind::Comment, id.0, &changes)?;
         }

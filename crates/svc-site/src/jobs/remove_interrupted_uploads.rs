@@ -24,7 +24,7 @@ impl Job for RemoveInterruptedUploads {
     async fn run(&self, _cx: &Context) -> Outcome {
         let store = &self.0.store;
         let is_used = |paths: &[String]| store.read_blocking(|db| posts::is_attached_file(db, paths));
-        let n_removed = self.0.uploads.remove_interrupted(is_used).await?;
+        let n_removed = self.0.services.uploads.remove_interrupted(is_used).await?;
         if n_removed > 0 {
             tracing::info!(uploads = n_removed, "removed the files of interrupted uploads");
         }

@@ -21,7 +21,7 @@ use tokio::{
 };
 
 use super::*;
-use crate::Site;
+use crate::{Registries, Site, SiteSetup};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -260,7 +260,9 @@ fn site() -> Arc<Site> {
         })
         .unwrap();
     let clock = || "2030-01-01T00:00:00".parse::<NaiveDateTime>().unwrap();
-    Arc::new(Site::new(store, svc_brand::Brand::default(), Path::new("wp-content")).with_clock(clock))
+    let mut setup = SiteSetup::new(store, svc_brand::Brand::default(), Path::new("wp-content"));
+    setup.clock = clock;
+    setup.build(Registries::default()).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

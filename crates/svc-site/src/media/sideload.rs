@@ -165,7 +165,7 @@ impl UploadStore<'_> {
             true => Some(self.fitting(dimensions, attached, file_use)?),
             false => None,
         };
-        let uploads = &self.site.uploads;
+        let uploads = &self.site.services.uploads;
         let mut pending = uploads.begin().map_err(|e| errors::storage(&e))?;
         let naming = Naming { derived_from: Some(svc_text::basename(&attached.file, "")), converts };
         let path = uploads.reserve(folder, &kind.name, naming, &mut pending).await.map_err(|e| errors::storage(&e))?;

@@ -24,7 +24,7 @@ pub fn all(site: &Site, settings: &Settings) -> Vec<RegisteredSize> {
     let square = |side: u32| RegisteredSize { name: format!("{side}x{side}"), width: side, height: side, crop: false };
     let mut sizes: Vec<RegisteredSize> = ["thumbnail", "medium", "medium_large", "large"].map(option).into();
     sizes.extend([square(1536), square(2048)]);
-    for size in &site.image_sizes {
+    for size in &site.registries.image_sizes {
         match sizes.iter_mut().find(|s| s.name == size.name) {
             Some(known) => known.clone_from(size),
             None => sizes.push(size.clone()),

@@ -74,7 +74,7 @@ impl WrittenFiles {
 
     /// Deletes the files, because no row will reference them.
     pub async fn delete(self, site: &Site) {
-        site.uploads.delete(self.paths).await;
+        site.services.uploads.delete(self.paths).await;
         self.pending.done();
     }
 }
@@ -187,7 +187,7 @@ impl UploadStore<'_> {
         source: ImageMetaSource,
         processing: Processing,
     ) -> Result<StoredUpload, Error> {
-        let uploads = &self.site.uploads;
+        let uploads = &self.site.services.uploads;
         let mut pending = uploads.begin().map_err(|e| errors::storage(&e))?;
         let naming = Naming { derived_from: None, converts: processing.converts };
         let path = uploads.reserve(folder, &kind.name, naming, &mut pending).await.map_err(|e| errors::storage(&e))?;
@@ -283,7 +283,7 @@ impl UploadStore<'_> {
         let mut details = Map::new();
         let Some(format) = Format::of_mime(mime).filter(|_| !names.is_empty()) else { return Ok(details) };
         let path = attached.original();
-        let blob = match self.site.uploads.fetch(&path).await {
+        let blob = match self.site.services.uploads.fetch(&path).await {
             Ok(blob) => blob,
             Err(error) if error.is_missing() => return Ok(details),
             Err(error) => return Err(errors::storage(&error)),
@@ -353,7 +353,7 @@ impl ImageSizes<'_> {
         match bytes {
             Ok(bytes) => {
                 let size = bytes.len() as u64;
-                let uploads = &self.store.site.uploads;
+                let uploads = &self.store.site.services.uploads;
                 uploads.write(path, &Blob::Memory(bytes.into())).await.map_err(|e| errors::storage(&e))?;
                 Ok(Some(size))
             }

@@ -88,7 +88,7 @@ fn insert(
     };
     item.id = posts::insert(tx, &item)?;
     item.slug = item.id.to_string();
-    if let Some(post_type) = site.types.get(ITEM) {
+    if let Some(post_type) = site.registries.types.get(ITEM) {
         item.guid = permalink(tx, settings, post_type, &item)?;
     }
     posts::update(tx, &item)?;

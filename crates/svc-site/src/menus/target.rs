@@ -118,7 +118,7 @@ fn objects(
     let wanted: Vec<TermId> = numbers(TargetKind::Taxonomy).into_iter().map(TermId).collect();
     if !wanted.is_empty() {
         let rows = terms::get_many(db, &wanted)?;
-        for taxonomy in site.taxonomies.iter().filter(|t| t.rewrite_hierarchical) {
+        for taxonomy in site.registries.taxonomies.iter().filter(|t| t.rewrite_hierarchical) {
             let of_taxonomy: Vec<&Term> = rows.iter().filter(|t| t.taxonomy == taxonomy.name).collect();
             if !of_taxonomy.is_empty() {
                 objects.paths.extend(slug_paths(db, &taxonomy.name, of_taxonomy.into_iter())?);
@@ -146,7 +146,7 @@ fn untitled(target_ref: &TargetRef) -> String {
 }
 
 fn post(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
-    let kind = site.types.get(&target_ref.object);
+    let kind = site.registries.types.get(&target_ref.object);
     let found = objects.posts.get(&PostId(target_ref.object_id));
     let route = found.map(|post| permalinks::rest_route(site, settings, post));
     Target {
@@ -160,7 +160,7 @@ fn post(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Obje
 }
 
 fn term(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
-    let taxonomy = site.taxonomies.get(&target_ref.object);
+    let taxonomy = site.registries.taxonomies.get(&target_ref.object);
     let found = objects.terms.get(&(TermId(target_ref.object_id), target_ref.object.clone())).zip(taxonomy);
     let url = found.map(|(term, taxonomy)| {
         let path =
@@ -170,12 +170,12 @@ fn term(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Obje
     });
     // The term with this id in any taxonomy.
     let by_id = || {
-        let others = site.taxonomies.iter().map(|t| (TermId(target_ref.object_id), t.name.clone()));
+        let others = site.registries.taxonomies.iter().map(|t| (TermId(target_ref.object_id), t.name.clone()));
         others.filter_map(|key| objects.terms.get(&key)).min_by_key(|term| term.taxonomy_id)
     };
     let in_any_taxonomy = found.map(|(term, _)| term).or_else(by_id);
     let route = in_any_taxonomy.and_then(|term| {
-        let taxonomy = site.taxonomies.get(&term.taxonomy)?;
+        let taxonomy = site.registries.taxonomies.get(&term.taxonomy)?;
         Some(permalinks::rest_route_of_term(site, settings, taxonomy, term.id))
     });
     Target {
@@ -195,7 +195,7 @@ fn page_of_posts(settings: &Settings) -> Option<PostId> {
 }
 
 fn archive(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
-    let kind = site.types.get(&target_ref.object);
+    let kind = site.registries.types.get(&target_ref.object);
     let of_posts = || match page_of_posts(settings) {
         Some(page) => objects.permalinks.get(&page).cloned(),
         None => Some(settings.urls.site.home_url("")),

@@ -73,7 +73,7 @@ pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: RevisionAuthor) -> SiteRe
     let before = posts::get(tx, id)?.map(|post| post.status).unwrap_or_default();
     let Some(mut row) = posts::trash(tx, id, now)? else { return Ok(()) };
     calendar_option::status_changed(tx, &row.post_type, &before, &row.status)?;
-    let Some(post_type) = site.types.get(&row.post_type) else { return Ok(()) };
+    let Some(post_type) = site.registries.types.get(&row.post_type) else { return Ok(()) };
     let trashed = row.clone();
     row.slug = slugs::unique(tx, &row, "", post_type, &settings.urls)?;
     sanitize_guid(&mut row);

@@ -135,7 +135,7 @@ impl SavePost {
             row.slug = row.id.to_string();
         }
         if !row.slug.is_empty() && row.status != "trash" {
-            let types: Vec<&str> = self.site.types.searchable().into_iter().collect();
+            let types: Vec<&str> = self.site.registries.types.searchable().into_iter().collect();
             posts::free_slug(tx, &row.slug, row.id, &types)?;
         }
         if !row.slug.is_empty() && (has_requested_slug || !is_floating) {
@@ -259,7 +259,8 @@ impl SavePost {
                 unfiltered_html: self.writer.unfiltered_html,
             };
             let stored = meta::load_one(tx, MetaKind::Post, id.0)?;
-            let changes = self.site.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
+            let changes =
+                self.site.registries.meta.changes("post", &row.post_type, &stored, value, &rights, &self.caller)?;
             drop(access);
             registered_meta::store(tx, MetaKind::Post, id.0, &changes)?;
         }

@@ -22,12 +22,12 @@ impl Site {
     pub fn block_types(&self, settings: &Settings) -> Arc<BlockTypes> {
         let active =
             ["active_plugins", "template", "stylesheet"].map(|name| settings.stored(name).cloned().unwrap_or_default());
-        if let Some(known) = &*self.active_block_types.load()
+        if let Some(known) = &*self.caches.active_block_types.load()
             && known.active == active
         {
             return Arc::clone(&known.types);
         }
-        let mut types = self.blocks.clone();
+        let mut types = self.registries.blocks.clone();
         let mut add = |kind: &str, name: &str| {
             // Options contain folder names, never paths.
             if !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.') {
@@ -42,7 +42,7 @@ impl Site {
         add("themes", active[1].text());
         add("themes", active[2].text());
         let types = Arc::new(types);
-        self.active_block_types.store(Some(Arc::new(ActiveBlockTypes { active, types: Arc::clone(&types) })));
+        self.caches.active_block_types.store(Some(Arc::new(ActiveBlockTypes { active, types: Arc::clone(&types) })));
         types
     }
 }

@@ -63,8 +63,10 @@ pub fn set_titles(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteR
     let nameless = |t: &Template| t.kind == Kind::Template && matches!(&*t.title, "" | "0") && t.description.is_empty();
     let slugs: Vec<(usize, String)> =
         templates.iter().enumerate().filter(|(_, t)| nameless(t)).map(|(idx, t)| (idx, t.slug.clone())).collect();
-    let subjects: Vec<(usize, Subject<'_>)> =
-        slugs.iter().filter_map(|(idx, slug)| Some((*idx, subject(slug, &site.types, &site.taxonomies)?))).collect();
+    let subjects: Vec<(usize, Subject<'_>)> = slugs
+        .iter()
+        .filter_map(|(idx, slug)| Some((*idx, subject(slug, &site.registries.types, &site.registries.taxonomies)?)))
+        .collect();
     if subjects.is_empty() {
         return Ok(());
     }

@@ -66,7 +66,7 @@ pub fn store_meta(
         unfiltered_html: access.can(caller, "unfiltered_html"),
     };
     let stored = meta::load_one(tx, MetaKind::Term, id)?;
-    let changes = site.meta.changes("term", &term.taxonomy, &stored, values, &rights, caller)?;
+    let changes = site.registries.meta.changes("term", &term.taxonomy, &stored, values, &rights, caller)?;
     drop(access);
     registered_meta::store(tx, MetaKind::Term, id, &changes)
 }

@@ -169,7 +169,7 @@ impl SaveUser {
             unfiltered_html: access.can(&self.caller, "unfiltered_html"),
         };
         let stored = meta::load_one(tx, MetaKind::User, id.0)?;
-        let changes = self.site.meta.changes("user", "", &stored, values, &rights, &self.caller)?;
+        let changes = self.site.registries.meta.changes("user", "", &stored, values, &rights, &self.caller)?;
         drop(access);
         registered_meta::store(tx, MetaKind::User, id.0, &changes)
     }

@@ -96,7 +96,7 @@ impl Widgets {
                 }
             }
         }
-        let registered = site.sidebars.keys().map(String::as_str);
+        let registered = site.registries.sidebars.keys().map(String::as_str);
         let kinds = kinds.map(str::to_owned).collect();
         Ok(Widgets { kinds, ..Self::by_sidebar(instances, array(SIDEBARS), registered) })
     }

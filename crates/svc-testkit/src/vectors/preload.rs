@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use svc_auth::{Caller, roles::Roles};
 use svc_brand::Brand;
-use svc_controllers::{SiteSetup, mount, site_info};
+use svc_controllers::{RestSetup, mount, site_info};
 use svc_model::{Post, Term, User, UserId};
 use svc_routing::{Method, Registry, Request, Server};
 use svc_store::{DatabaseUrl, Store, StoreConfig, StoreError, Tx, options, posts, schema, terms, users};
@@ -45,11 +45,12 @@ fn server() -> Result<Server> {
     config.durable = false;
     let store = Store::open(&config)?;
     store.write_blocking(install)?;
-    let mut site = SiteSetup::new(store, Brand::original(), Path::new("no-such-folder"));
-    site.environment = "local";
-    let site = site.finish();
-    let mut registry = Registry::for_site(site_info(&svc_routing::Context::background(), &site)?);
-    mount(&mut registry, &site);
+    let mut setup = RestSetup::new(store, Brand::original(), Path::new("no-such-folder"));
+    setup.site.environment = "local";
+    let rest = setup.build()?;
+    let cx = svc_routing::Context::background();
+    let mut registry = Registry::for_site(site_info(&cx, &rest.site)?);
+    mount(&cx, &mut registry, &rest)?;
     Ok(registry.build())
 }
 

@@ -10,10 +10,11 @@ use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
 use svc_site::menus::{item::NavItem, target::KINDS};
 
 use crate::{
-    LINK_RELATION, RestSite,
+    LINK_RELATION,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     links::schema_links,
 };
+use svc_site::Site;
 
 /// The menu item fields.
 pub(super) type ItemFields = Fields<NavItem, ItemDraft>;
@@ -55,7 +56,7 @@ fn number() -> SchemaBuilder {
 
 /// The menu item fields.
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
+pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
     let mut f = ItemFields::new(&post_type.name);
     f.add("id", integer().default(0).minimum(0).describe("The menu item's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.post.id);
     let title = f.add("title", types(["string", "object"]).describe("The menu item's title.").context(VIEW_EDIT_EMBED));
@@ -87,7 +88,7 @@ pub(super) fn fields(site: &Arc<RestSite>, post_type: &PostType) -> ItemFields {
     f.add("xfn", array(string()).describe("XFN relationships of the link.").context(VIEW_EDIT_EMBED))
         .sanitize_with(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
     f.add("invalid", boolean().describe("Whether the linked object no longer exists.").context(VIEW_EDIT_EMBED).readonly().first(&["description", "context"])).get(|i| i.target.invalid);
-    crate::meta_fields::add_member(&mut f, &site.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
     f.add("menus", integer().describe("ID of the menu that contains the menu item.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
     f.schema_order(&[
         "title", "id", "type_label", "type", "status", "parent", "attr_title", "classes", "description", "menu_order", "object", "object_id",
@@ -107,7 +108,7 @@ fn fit_address(value: &Value) -> Result<bool, svc_schema::Error> {
 }
 
 /// Link relations of posts, and the relation to the linked object.
-fn links(site: &Arc<RestSite>, post_type: &PostType) -> Value {
+fn links(site: &Arc<Site>, post_type: &PostType) -> Value {
     let mut links = schema_links(site, post_type);
     if let Value::Array(links) = &mut links {
         let href = links.first().map_or(Value::Null, |link| link["href"].clone());

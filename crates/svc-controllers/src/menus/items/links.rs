@@ -7,16 +7,16 @@ use svc_model::PostType;
 use svc_resource::View;
 use svc_routing::{Link, Links};
 use svc_site::{
-    Access, Settings,
+    Access, Settings, Site,
     menus::{item::NavItem, target::TargetKind},
     permalinks,
 };
 
-use crate::{LINK_RELATION, RestSite, links::with_query, posts::rights::PostRights};
+use crate::{LINK_RELATION, links::with_query, posts::rights::PostRights};
 
 /// Data for the links of menu items.
 pub(super) struct LinkContext<'a> {
-    pub(super) site: &'a Arc<RestSite>,
+    pub(super) site: &'a Arc<Site>,
     pub(super) settings: &'a Settings,
     pub(super) post_type: &'a PostType,
     pub(super) caller: &'a Caller,
@@ -32,7 +32,8 @@ impl LinkContext<'_> {
         }
         let (site, urls) = (self.site, &self.settings.urls);
         let edit = self.view.context == "edit";
-        let taxonomies: Vec<_> = site.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
+        let taxonomies: Vec<_> =
+            site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
         let rights = PostRights::of(self.caller, self.access, &item.post, self.post_type, &taxonomies, edit);
         let own = urls.rest(&permalinks::rest_route_of(site, self.settings, self.post_type, item.post.id));
         let mut links = Links::new();

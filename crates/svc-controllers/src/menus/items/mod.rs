@@ -17,7 +17,7 @@ use svc_routing::{
 };
 use svc_schema::{Args, MethodKind, Schema, build::integer};
 use svc_site::{
-    Access,
+    Access, Site,
     menus::item::{self, NavItem},
 };
 use svc_store::posts as stored_posts;
@@ -36,7 +36,7 @@ use crate::{
 
 /// The menu item routes.
 pub struct MenuItems {
-    site: Arc<RestSite>,
+    site: Arc<Site>,
     post_type: Arc<PostType>,
     posts: Arc<Posts>,
     fields: ItemFields,
@@ -44,19 +44,24 @@ pub struct MenuItems {
 }
 
 /// Parameters of updates of menu items.
-pub(crate) fn edit_args(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Args {
+pub(crate) fn edit_args(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Args {
     fields::fields(site, post_type).with_extra(extra, &post_type.name).args(MethodKind::Editable)
 }
 
 impl MenuItems {
     /// The routes of this post type.
-    pub fn new(site: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let list_params =
-            params::ordered(params::params(site, post_type), 100, "asc", "menu_order", &params::orders(post_type));
+    pub fn new(rest: &Arc<RestSite>, post_type: &PostType, extra: &ExtraFields) -> Self {
+        let list_params = params::ordered(
+            params::params(&rest.site, post_type),
+            100,
+            "asc",
+            "menu_order",
+            &params::orders(post_type),
+        );
         MenuItems {
-            site: Arc::clone(site),
-            posts: Arc::new(Posts::new(site, post_type, extra).with_params(list_params)),
-            fields: fields::fields(site, post_type).with_extra(extra, &post_type.name),
+            site: Arc::clone(&rest.site),
+            posts: Arc::new(Posts::new(rest, post_type, extra).with_params(list_params)),
+            fields: fields::fields(&rest.site, post_type).with_extra(extra, &post_type.name),
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
         }

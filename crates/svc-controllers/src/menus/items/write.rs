@@ -6,7 +6,7 @@ use svc_auth::Caller;
 use svc_model::{Post, PostId, TermId};
 use svc_routing::{Request, Result};
 use svc_site::{
-    Settings, SiteResult,
+    Settings, Site, SiteResult,
     menus::{
         item::{self, MENU, NavItem},
         save::{ItemMeta, ORPHANED, store_meta},
@@ -21,7 +21,7 @@ use svc_store::{
 };
 
 use super::{MenuItems, fields::ItemDraft};
-use crate::{RestSite, caller, errors::post_not_found, menus::errors, respond};
+use crate::{caller, errors::post_not_found, menus::errors, respond};
 
 impl MenuItems {
     /// Creates or updates an item.
@@ -106,7 +106,7 @@ fn target_parent(db: &mut Db, target_ref: &TargetRef) -> SiteResult<Option<i64>>
 /// The item to store: the request's values, and stored values for missing ones.
 fn merge(
     db: &mut Db,
-    site: &RestSite,
+    site: &Site,
     settings: &Settings,
     caller: &Caller,
     draft: &ItemDraft,
@@ -144,7 +144,7 @@ fn merge(
             target_ref.object = TargetKind::Custom.name().to_owned();
         }
         TargetKind::Archive => {
-            if site.types.get(&target_ref.object).is_none() {
+            if site.registries.types.get(&target_ref.object).is_none() {
                 return Err(errors::invalid_type().into());
             }
             target_ref.url.clear();
@@ -168,13 +168,13 @@ fn merge(
 ///
 /// # Errors
 /// `rest_post_invalid_id` or `rest_term_invalid_id` (400) if the target does not exist; errors of the store.
-fn object_of(db: &mut Db, site: &RestSite, target_ref: &TargetRef) -> SiteResult<String> {
+fn object_of(db: &mut Db, site: &Site, target_ref: &TargetRef) -> SiteResult<String> {
     let id = target_ref.object_id.saturating_abs();
     if target_ref.kind == TargetKind::PostType {
         let post = if id == 0 { None } else { posts::get(db, PostId(id))? };
         return Ok(post.ok_or_else(errors::invalid_post)?.post_type);
     }
     let term = if id == 0 { None } else { terms::get(db, TermId(id), None)? };
-    let term = term.filter(|term| site.taxonomies.get(&term.taxonomy).is_some());
+    let term = term.filter(|term| site.registries.taxonomies.get(&term.taxonomy).is_some());
     Ok(term.ok_or_else(errors::invalid_term)?.taxonomy)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use svc_controllers::SiteSetup;
+use svc_controllers::RestSetup;
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 use svc_testkit::{
     fixture,
@@ -64,7 +64,7 @@ impl Shared {
 
 /// The fixture on a database cluster, with one server per node. Requires `SVC_TEST_CLUSTER`, a comma-separated list of
 /// database URLs without a database name. The databases `test_0` to `test_9` must exist and be empty.
-fn cluster(change: impl Fn(&mut SiteSetup)) -> Option<Shared> {
+fn cluster(change: impl Fn(&mut RestSetup)) -> Option<Shared> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let nodes = std::env::var("SVC_TEST_CLUSTER").ok()?;
     let database = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -84,7 +84,7 @@ pub(crate) fn shared() -> Vec<Shared> {
 }
 
 /// [`shared`], with changes to the setup of all sites.
-pub(crate) fn shared_with(change: impl Fn(&mut SiteSetup)) -> Vec<Shared> {
+pub(crate) fn shared_with(change: impl Fn(&mut RestSetup)) -> Vec<Shared> {
     let sqlite = vec![Arc::new(Harness::with(&change))];
     let mut all = vec![Shared { name: "sqlite", servers: sqlite, orphans: 0, database: None }];
     all.extend(cluster(&change));

@@ -113,7 +113,9 @@ async fn concurrent_files_of_an_attachment_are_not_lost() {
             .with_header("content-disposition", &format!("attachment; filename=\"{name}\""))
             .with_body(SMALL)
     };
-    let shared = engines::shared_with(|site| (site.uploads, site.image_sizes) = (storage.clone(), sizes.clone()));
+    let shared = engines::shared_with(|setup| {
+        (setup.site.services.uploads, setup.registries.image_sizes) = (storage.clone(), sizes.clone())
+    });
     for site in shared {
         let create = upload("/svc/v2/media".to_owned(), "shared.png".to_owned());
         let create = create.with_query_string("generate_sub_sizes=false");

@@ -71,10 +71,10 @@ impl WidgetType for Block {
     }
 
     fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
-        let (site, settings, text) = (context.site, context.settings, instance.text("content"));
+        let (renderer, settings, text) = (context.renderer, context.settings, instance.text("content"));
         let cx = context.db.cx().clone();
-        with_blocks(site, settings, context.viewer, context.db, |blocks| {
-            Some(render::widget_blocks(&cx, site, settings, &text, blocks))
+        with_blocks(renderer, settings, context.viewer, context.db, |blocks| {
+            Some(render::widget_blocks(&cx, &renderer.site, settings, &text, blocks))
         })
     }
 

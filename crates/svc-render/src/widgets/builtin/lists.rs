@@ -108,7 +108,7 @@ fn archives(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<
 
 fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let title = context.title(instance, "Categories");
-    let Some(taxonomy) = context.site.taxonomies.get("category") else { return Ok(None) };
+    let Some(taxonomy) = context.site.registries.taxonomies.get("category") else { return Ok(None) };
     let query = TermQuery::default()
         .taxonomies(vec![taxonomy.name.clone()])
         .hide_empty(true)
@@ -362,7 +362,7 @@ const FONT_SIZES: (f64, f64) = (8.0, 22.0);
 
 fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
     let named = instance.text("taxonomy");
-    let taxonomies = &context.site.taxonomies;
+    let taxonomies = &context.site.registries.taxonomies;
     let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };
     let query = TermQuery::default()
         .taxonomies(vec![taxonomy.name.clone()])

@@ -62,7 +62,8 @@ impl WidgetType for Text {
             if is_visual { WidgetText::Visual } else { WidgetText::Html { paragraphs: instance.is_on("filter") } };
         let text = instance.text("text");
         let text = if text == "0" { "" } else { &text };
-        let html = fluid_media(&render::widget_text(context.db.cx(), context.site, context.settings, text, written));
+        let html =
+            fluid_media(&render::widget_text(context.db.cx(), &context.renderer.site, context.settings, text, written));
         let title = context.title(instance, "");
         Ok(Some(format!("{title}\t\t\t<div class=\"textwidget\">{html}</div>\n\t\t")))
     }

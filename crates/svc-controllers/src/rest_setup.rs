@@ -1,20 +1,15 @@
-//! A site before it is served.
+//! A site with its REST API before it is built.
 
-use std::{
-    ops::{Deref, DerefMut},
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
-use svc_auth::Keys;
 use svc_brand::Brand;
 use svc_render::{
     SiteRenderer,
     icons::Icons,
     widgets::{WidgetTypes, builtin_types},
 };
-use svc_site::{Clock, Site};
-use svc_store::Store;
+use svc_site::{Registries, SiteSetup};
+use svc_store::{Store, StoreError};
 
 use crate::{
     RestSite, abilities, fonts,
@@ -23,9 +18,12 @@ use crate::{
     site_settings,
 };
 
-/// A site during start-up, when types, settings and other registrations can be added. It dereferences to the [`Site`].
-pub struct SiteSetup {
-    site: Site,
+/// A site during start-up, when types, settings and other registrations can be added.
+pub struct RestSetup {
+    /// Where the site's data is, and how it works.
+    pub site: SiteSetup,
+    /// Types, taxonomies, statuses, meta, blocks and others.
+    pub registries: Registries,
     /// The icons that blocks render and editors offer.
     pub icons: Icons,
     /// The widget types.
@@ -38,11 +36,12 @@ pub struct SiteSetup {
     pub registered_settings: Vec<RegisteredSetting>,
 }
 
-impl SiteSetup {
-    /// A site on this store with the core post types, taxonomies and statuses.
+impl RestSetup {
+    /// A site on this store, with the files in this folder and the core registrations.
     pub fn new(store: Store, brand: Brand, content_dir: &Path) -> Self {
-        SiteSetup {
-            site: Site::new(store, brand, content_dir),
+        RestSetup {
+            site: SiteSetup::new(store, brand, content_dir),
+            registries: Registries::default(),
             icons: Icons::default(),
             widgets: builtin_types(),
             abilities: abilities::core::abilities(),
@@ -51,51 +50,23 @@ impl SiteSetup {
         }
     }
 
-    /// Sets the clock.
-    pub fn with_clock(mut self, clock: Clock) -> Self {
-        self.site = self.site.with_clock(clock);
-        self
-    }
-
-    /// Signs nonces with these keys.
-    pub fn with_keys(mut self, keys: Keys) -> Self {
-        self.site = self.site.with_keys(keys);
-        self
-    }
-
-    /// Serves the site at this URL (without a trailing slash), instead of the URL in its options.
-    pub fn at(mut self, url: &str) -> Self {
-        self.site = self.site.with_url(url);
-        self
-    }
-
-    /// Freezes the registrations.
-    pub fn finish(mut self) -> Arc<RestSite> {
-        self.site.register_builtin_meta();
+    /// Builds the site. Its registrations cannot be changed afterwards.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn build(mut self) -> Result<Arc<RestSite>, StoreError> {
         // As in WordPress, the settings of extensions come before the core settings.
         let core = site_settings::core_options();
         let is_core = |setting: &RegisteredSetting| core.iter().any(|[option, _]| *option == setting.option);
         self.registered_settings.sort_by_key(is_core);
-        Arc::new(RestSite {
-            renderer: Arc::new(SiteRenderer::new(Arc::new(self.site), self.icons, self.widgets)),
+        let site = self.site.build(self.registries)?;
+        Ok(Arc::new(RestSite {
+            renderer: Arc::new(SiteRenderer::new(Arc::clone(&site), self.icons, self.widgets)),
+            site,
             abilities: self.abilities,
             font_collections: self.font_collections,
             registered_settings: self.registered_settings,
             item_cache: ItemCache::default(),
-        })
-    }
-}
-
-impl Deref for SiteSetup {
-    type Target = Site;
-
-    fn deref(&self) -> &Site {
-        &self.site
-    }
-}
-
-impl DerefMut for SiteSetup {
-    fn deref_mut(&mut self) -> &mut Site {
-        &mut self.site
+        }))
     }
 }

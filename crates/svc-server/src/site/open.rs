@@ -1,0 +1,273 @@
+//! Opens the site of a configuration: its database, its setup and registrations, and the parts that serve it.
+
+use std::{fs::File, path::Path, sync::Arc};
+
+use chrono::Utc;
+use svc_auth::{Keys, Scheme};
+use svc_controllers::{RestSetup, RestSite};
+use svc_http::{Runner, ServerSource};
+use svc_listen::Compression;
+use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
+use svc_pages::{PageCache, SiteTexts};
+use svc_site::{Clock, HttpClient, Site};
+use svc_store::{DatabaseUrl, Store, StoreConfig};
+use svc_versions::Context;
+
+use super::{OpenSite, SiteBuilder, lanes, rest::Rest};
+use crate::{
+    active_theme,
+    config::{Config, Environment, KEY_FILE, SiteUrl},
+    error::{Error, Result},
+    first_run::{self, Created},
+    shipped_theme,
+};
+
+/// Folder in the data folder with a file for each upload in progress.
+const UPLOADS_JOURNAL: &str = "uploads-in-progress";
+
+/// A database with a site.
+struct SiteDatabase {
+    store: Store,
+    /// The administrator's name and password, if they have not been shown yet.
+    created: Option<Created>,
+    /// Whether the site was created earlier.
+    had_site: bool,
+    /// Locks the data folder until the site is open.
+    _turn: Option<File>,
+}
+
+impl SiteBuilder {
+    /// Opens the site. `url` is that of a new site; if it `follows`, the site has this URL until its URL is changed.
+    pub(super) fn open_at(&self, config: &Config, url: &SiteUrl, follows: bool) -> Result<OpenSite> {
+        let url = config.site_url.as_ref().unwrap_or(url);
+        let clock = self.clock.unwrap_or(|| Utc::now().naive_utc());
+        let database = open_database(config, url, follows, clock)?;
+        let keys = complete_keys(config, &database)?;
+        let site_url = match (&config.site_url, follows) {
+            (None, true) if config.wp_config.is_none() => first_run::url_to_follow(&database.store, url)?,
+            (set, _) => set.clone(),
+        };
+        let mut setup = prepare_site(config, &database.store, site_url)?;
+        (setup.site.keys, setup.site.clock) = (Some(keys.clone()), clock);
+        let rest_site = self.build_site(config, setup)?;
+        self.serve_parts(config, rest_site, keys, database.created)
+    }
+
+    /// Adds the registrations of the configuration and of the program, and builds the site.
+    fn build_site(&self, config: &Config, mut setup: RestSetup) -> Result<Arc<RestSite>> {
+        config.registered.on(&mut setup);
+        for prepare in &self.prepare {
+            prepare(&mut setup);
+        }
+        let rest_site = setup.build().map_err(Error::store("cannot read the database"))?;
+        rest_site.renderer.render_cache.set_capacity(config.caches.texts);
+        rest_site.item_cache.set_capacity(config.caches.items);
+        Ok(rest_site)
+    }
+
+    /// The REST API, the pages and the log-in pages of the site.
+    fn serve_parts(
+        &self,
+        config: &Config,
+        rest_site: Arc<RestSite>,
+        keys: Keys,
+        created: Option<Created>,
+    ) -> Result<OpenSite> {
+        let (site, renderer) = (Arc::clone(&rest_site.site), Arc::clone(&rest_site.renderer));
+        let (home, installed_at) = site_urls(&site)?;
+        let local = config.environment_for(&home) == Environment::Local;
+        let explorer =
+            config.explorer.unwrap_or(local).then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
+        let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
+        let attempts = Arc::new(Attempts::default());
+        let rest = Rest::build(Arc::clone(&rest_site), self.register.clone(), config.debug)?;
+        let lanes = Arc::new(lanes::start()?);
+        let authenticator =
+            SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), config.wrong_application_password);
+        let limits = svc_http::RequestLimits {
+            body: usize::try_from(config.limits.body).unwrap_or(usize::MAX),
+            values: config.json_values,
+            cached_responses: config.caches.responses,
+            ..svc_http::RequestLimits::default()
+        };
+        let runner = Arc::clone(&lanes) as Arc<dyn Runner>;
+        let service = rest.service(limits, Arc::new(authenticator), runner, config.api_max_age);
+        let dispatch = rest.clone();
+        let login_pages = Arc::new(LoginPages {
+            identities,
+            attempts,
+            server: Box::new(move |transport| ServerSource::current(&dispatch, transport)),
+            local,
+            explorer: explorer.clone(),
+        });
+        Ok(OpenSite {
+            rest,
+            service,
+            login_pages,
+            lanes,
+            compression: Compression::new(config.caches.compressed),
+            pages: Arc::new(PageCache::new(&site, config.caches.html)),
+            texts: self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(renderer))),
+            site,
+            rest_site,
+            home,
+            installed_at,
+            explorer,
+            created,
+            config: config.clone(),
+        })
+    }
+}
+
+/// Opens the database, and creates a site in it if it has none. `url` is that of a new site.
+///
+/// # Errors
+/// If it cannot be opened, or if it is that of a WordPress and has no site.
+fn open_database(config: &Config, url: &SiteUrl, follows: bool, clock: Clock) -> Result<SiteDatabase> {
+    // A database server that cannot be reached leaves no folder behind.
+    let reached = if is_in_file(config)? { None } else { Some(open_store(config)?) };
+    first_run::folder(&config.data)?;
+    let turn = first_run::turn(&config.data);
+    let store = reached.map_or_else(|| open_store(config), Ok)?;
+    let had_site = first_run::has_site(&store)?;
+    let created = match (had_site, &config.wp_config) {
+        (true, _) => first_run::not_shown(&config.data, &store)?,
+        (false, None) => {
+            // Everything that may fail comes before the site is created.
+            shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
+            if let Some(name) = &config.theme {
+                active_theme::require(&config.content_dir, name)?;
+            }
+            first_run::create(&config.data, &store, url, follows, clock().and_utc())?
+        }
+        // No site is created in the database of a WordPress.
+        (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
+    };
+    Ok(SiteDatabase { store, created, had_site, _turn: turn })
+}
+
+/// The keys of the configuration, the site's options or the key file, which is written if keys are missing.
+fn complete_keys(config: &Config, database: &SiteDatabase) -> Result<Keys> {
+    let names: Vec<&str> = Scheme::ALL.into_iter().flat_map(Scheme::setting_names).collect();
+    let secrets = database.store.read_blocking(|db| svc_store::options::get_many(db, &names));
+    let secrets = secrets.map_err(Error::store("cannot read the site's options"))?;
+    let had_keys = config.data.join(KEY_FILE).exists();
+    let keys = config.keys.complete(&config.data, |name| secrets.get(name).map(|stored| stored.text().to_owned()))?;
+    if database.had_site && !had_keys && config.data.join(KEY_FILE).exists() {
+        tracing::warn!("created new secrets in {KEY_FILE}: users who were logged in must log in again");
+    }
+    Ok(keys)
+}
+
+/// The setup of the site as the configuration describes it, without its registrations. `site_url` replaces the stored URL.
+fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Result<RestSetup> {
+    let mut setup = RestSetup::new(store.clone(), config.brand.clone(), &config.content_dir);
+    let site = &mut setup.site;
+    site.url = site_url.as_ref().map(|url| url.as_str().to_owned());
+    // Read directly, since the site's settings depend on the types that are registered later.
+    let stored = store.read_blocking(|db| svc_store::options::get(db, "home"));
+    let stored = stored.map_err(Error::store("cannot read the site's options"))?;
+    if let Ok(home) = site_url.map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
+        site.environment = config.environment_for(&home).name();
+    }
+    #[cfg(feature = "s3")]
+    if let Some(bucket) = &config.uploads {
+        site.services.uploads = bucket_storage(bucket)?;
+    }
+    // The journal of uploads belongs to this server, even if the files are in a bucket.
+    site.services.uploads = site.services.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
+    site.services.http_client = HttpClient::new(config.outgoing.guard());
+    site.services.plugin_directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
+    site.policies.max_revisions = config.revisions;
+    site.policies.require_preconditions = config.require_preconditions;
+    if let Some(name) = &config.theme {
+        active_theme::activate(&config.content_dir, store, name)?;
+    }
+    // Outside of the site's themes, which it may share with a WordPress.
+    let spare = config.data.join("themes");
+    match shipped_theme::write(&spare) {
+        Ok(()) => site.fallback_theme = Some((spare, shipped_theme::NAME.to_owned())),
+        Err(error) => tracing::warn!(%error, "cannot write the fallback theme"),
+    }
+    Ok(setup)
+}
+
+/// The site's public URL, and the path of its log-in page, from its options.
+fn site_urls(site: &Site) -> Result<(SiteUrl, String)> {
+    let settings = site
+        .settings(&Context::background())
+        .map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
+    let read = |name: &str| -> Result<SiteUrl> {
+        let stored = settings.option(name);
+        stored.parse().map_err(|why| Error::Refused(format!("the stored URL `{stored}` of the site {why}")))
+    };
+    Ok((read("home")?, read("siteurl")?.path().to_owned()))
+}
+
+fn no_site(file: &Path, prefix: &str) -> Error {
+    Error::Refused(format!("{}: the database holds no site whose tables begin with `{prefix}`", file.display()))
+}
+
+/// The storage of uploads in a bucket.
+///
+/// # Errors
+/// If the description of the bucket is invalid.
+#[cfg(feature = "s3")]
+fn bucket_storage(bucket: &crate::config::Bucket) -> Result<svc_media::Storage> {
+    let bucket = svc_media::Bucket {
+        name: bucket.name.clone(),
+        endpoint: bucket.endpoint.clone(),
+        region: bucket.region.clone(),
+        prefix: bucket.prefix.clone(),
+        access_key: bucket.access_key.expose().to_owned(),
+        secret_key: bucket.secret_key.expose().to_owned(),
+    };
+    svc_media::Storage::bucket(&bucket).map_err(|error| Error::Refused(format!("the bucket for uploads: {error}")))
+}
+
+/// Opens the store of a site for a command that does not create one: a missing database is an error, and is not created.
+///
+/// # Errors
+/// If there is no site, or the database cannot be opened.
+pub(crate) fn open_existing(config: &Config) -> Result<Store> {
+    let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
+    if let DatabaseUrl::Sqlite(file) = database_url(config)?
+        && !file.exists()
+    {
+        let place = if file.starts_with(&config.data) { &data } else { &file };
+        let what = if place.is_file() {
+            "it is a file"
+        } else {
+            "start the server there first, or set `--data` to the site's data folder"
+        };
+        return Err(Error::Refused(format!("there is no site in {}: {what}", place.display())));
+    }
+    let store = open_store(config)?;
+    if first_run::has_site(&store)? {
+        return Ok(store);
+    }
+    Err(Error::Refused("the database contains no site: start the server first".to_owned()))
+}
+
+fn database_url(config: &Config) -> Result<DatabaseUrl> {
+    config.database.expose().parse().map_err(Error::store("cannot open the database"))
+}
+
+/// Whether the database is a file, and not on a database server.
+fn is_in_file(config: &Config) -> Result<bool> {
+    Ok(matches!(database_url(config)?, DatabaseUrl::Sqlite(_)))
+}
+
+/// Opens the store of a configuration.
+///
+/// # Errors
+/// If it cannot be opened.
+pub(crate) fn open_store(config: &Config) -> Result<Store> {
+    let mut settings = StoreConfig::new(database_url(config)?);
+    settings.table_prefix.clone_from(&config.table_prefix);
+    settings.staleness = config.staleness;
+    settings.change_log = config.change_log;
+    settings.readers = config.readers;
+    settings.page_cache = config.caches.pages;
+    Store::open(&settings).map_err(Error::store("cannot open the database"))
+}
