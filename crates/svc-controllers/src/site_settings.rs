@@ -66,11 +66,11 @@ fn as_text(value: &Value) -> String {
 }
 
 fn escaped(value: Value) -> Option<Value> {
-    Some(svc_text::esc_html(&as_text(&value)).into())
+    Some(svc_text::esc_html(&as_text(&value)).into_string().into())
 }
 
 fn plain(value: Value) -> Option<Value> {
-    Some(svc_content::kses::data(&svc_text::strip_tags(&as_text(&value))).into())
+    Some(svc_content::kses::data(&svc_text::strip_tags(&as_text(&value))).into_string().into())
 }
 
 fn web_url(value: Value) -> Option<Value> {

@@ -9,10 +9,12 @@ use std::{
 };
 
 use serde_json::{Map, Value};
+use svc_text::Html;
 
 use super::{Theme, bindings, duotone, layout, states, static_blocks, styles::Styles, supports};
 use crate::{
     blocks::{Block, BlockType, BlockTypes, Chunk, ContentRoot, MAX_DEPTH, parse},
+    markup::stored,
     tags::{self, Changes, Tag, Tags},
 };
 
@@ -22,7 +24,7 @@ pub trait DynamicBlocks {
     ///
     /// `content` is the stored markup with inner blocks rendered. Use the renderer to render further blocks, such as
     /// those of a template part.
-    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String>;
+    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &Html) -> Option<Html>;
 
     /// Whether a block's renderer renders the inner blocks itself. `content` is empty in this case.
     fn renders_inner_blocks(&self, _name: &str) -> bool {
@@ -51,7 +53,7 @@ pub trait DynamicBlocks {
 pub struct StaticOnly;
 
 impl DynamicBlocks for StaticOnly {
-    fn render(&self, _: &Renderer<'_>, _: &Block<'_>, _: &str) -> Option<String> {
+    fn render(&self, _: &Renderer<'_>, _: &Block<'_>, _: &Html) -> Option<Html> {
         None
     }
 }
@@ -85,7 +87,7 @@ struct PageState {
 }
 
 /// Renders blocks with a theme without settings. Source: `do_blocks`.
-pub fn render(blocks: &[Block<'_>], dynamic: &dyn DynamicBlocks) -> String {
+pub fn render(blocks: &[Block<'_>], dynamic: &dyn DynamicBlocks) -> Html {
     Renderer::new(&Theme::default(), dynamic).render(blocks)
 }
 
@@ -107,8 +109,8 @@ impl<'r> Renderer<'r> {
     }
 
     /// The SVG filters of the CSS rules, as an HTML element; empty if there are none.
-    pub fn filters(&self) -> String {
-        self.page.styles.borrow().as_ref().map_or_else(String::new, Styles::filters)
+    pub fn filters(&self) -> Html {
+        self.page.styles.borrow().as_ref().map_or_else(Html::new, Styles::filters)
     }
 
     /// The theme settings for blocks.
@@ -122,7 +124,7 @@ impl<'r> Renderer<'r> {
     }
 
     /// Renders the content of a post, whose images get loading attributes later.
-    pub fn content(&self, blocks: &[Block<'_>]) -> String {
+    pub fn content(&self, blocks: &[Block<'_>]) -> Html {
         let content_depth = &self.page.content_depth;
         content_depth.set(content_depth.get() + 1);
         let html = self.render(blocks);
@@ -157,26 +159,27 @@ impl<'r> Renderer<'r> {
 
     /// For renderers of dynamic blocks with a list of items: adds the classes of the block to an item's HTML, as
     /// WordPress does. `chosen` and `child` are the classes from [`Self::chosen_classes`] and [`Self::child_class`].
-    pub fn item(&self, html: String, block: &Block<'_>, chosen: &[String], child: Option<&String>) -> String {
+    pub fn item(&self, html: Html, block: &Block<'_>, chosen: &[String], child: Option<&String>) -> Html {
+        let html = html.into_string();
         let html = if svc_php::cast::truthy(&block["fitText"]) { static_blocks::fit_text(html) } else { html };
         let is_css = |class: &&String| class.starts_with(supports::CSS_CLASS);
         let mut classes: Vec<String> = chosen.iter().filter(|class| !is_css(class)).chain(child).cloned().collect();
         for css in chosen.iter().filter(is_css) {
             classes.extend(["has-custom-css".to_owned(), css.clone()]);
         }
-        add_to(html, |_, _| true, &classes)
+        stored(add_to(html, |_, _| true, &classes))
     }
 
     /// Renders blocks.
     ///
     /// Dynamic blocks may call this recursively. Blocks nested too deeply are empty.
-    pub fn render(&self, blocks: &[Block<'_>]) -> String {
-        blocks.iter().map(|block| self.block(block, None)).collect()
+    pub fn render(&self, blocks: &[Block<'_>]) -> Html {
+        stored(blocks.iter().map(|block| self.block(block, None)).collect::<String>())
     }
 
     /// Renders a block.
-    pub fn render_block(&self, block: &Block<'_>) -> String {
-        self.block(block, None)
+    pub fn render_block(&self, block: &Block<'_>) -> Html {
+        stored(self.block(block, None))
     }
 
     fn block(&self, block: &Block<'_>, parent: Option<&Block<'_>>) -> String {
@@ -228,8 +231,9 @@ impl<'r> Renderer<'r> {
         self.page.chosen.replace(chosen.iter().chain(&css).cloned().collect());
         let child = layout::child_class(block, parent).filter(|_| block_type.is_some());
         self.page.child.replace(child.clone());
+        let content = stored(content);
         let mut html = match self.dynamic.render(self, block, &content) {
-            Some(html) => html,
+            Some(html) => html.into_string(),
             None => {
                 let surroundings = static_blocks::Surroundings {
                     block,
@@ -237,7 +241,7 @@ impl<'r> Renderer<'r> {
                     id: &|| self.next_id(),
                     gallery: &|| next(&self.page.n_galleries),
                 };
-                static_blocks::render_static(name, content, &surroundings)
+                static_blocks::render_static(name, content.into_string(), &surroundings)
             }
         };
         if svc_php::cast::truthy(&block["fitText"]) {

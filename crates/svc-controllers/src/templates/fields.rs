@@ -54,7 +54,7 @@ pub(super) fn fields(site: &Arc<RestSite>, kind: Kind) -> Fields<Template, Templ
         .get(|t| t.description.clone()).set(|d, v| d.description = Some(v));
     let title = f.add("title", types(["object", "string"]).describe("The template's title.").default("").context(EMBED_VIEW_EDIT));
     title.subfield("raw", string().describe("The title as stored.").context(VIEW_EDIT_EMBED)).get(|t| t.title.clone());
-    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|t| render::title(&t.title));
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|t| render::title(&t.title).into_string());
     title.set(|d, v| d.title = text(v));
     f.add("status", string().describe("The template's status.").one_of(site.writable_statuses()).default("publish").context(EMBED_VIEW_EDIT))
         .get(|t| t.post.as_ref().map_or("publish".to_owned(), |p| p.status.clone()));

@@ -73,7 +73,7 @@ impl WidgetRoutes {
             && plan.wants("rendered")
         {
             let widget = (id, widget_type.as_ref(), stored);
-            item.rendered = render::in_sidebar(
+            let html = render::in_sidebar(
                 db,
                 &self.site.renderer,
                 settings,
@@ -81,9 +81,10 @@ impl WidgetRoutes {
                 sidebar,
                 widget,
             )?;
+            item.rendered = html.into_string();
         }
         let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
-        item.form = widget_type.form(&number, stored.unwrap_or(&Instance::default()));
+        item.form = widget_type.form(&number, stored.unwrap_or(&Instance::default())).into_string();
         Ok(item)
     }
 

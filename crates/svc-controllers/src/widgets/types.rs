@@ -15,6 +15,7 @@ use svc_site::{
     Access, Settings,
     widgets::instance::{self, Instance},
 };
+use svc_text::Html;
 
 use super::{check_manage, errors};
 use crate::{
@@ -118,8 +119,8 @@ impl RegistryFamily<WidgetTypeFamily> {
         // A widget that does not exist yet has no number.
         let number = req.param("number").filter(|n| is_numeric(n)).map_or(-1, to_int);
         Ok(Response::new(json!({
-            "form": widget_type.form(&number.to_string(), &instance),
-            "preview": preview,
+            "form": widget_type.form(&number.to_string(), &instance).as_str(),
+            "preview": preview.as_str(),
             "instance": instance::to_json(&self.site, Some(&instance)),
         })))
     }
@@ -131,7 +132,7 @@ impl RegistryFamily<WidgetTypeFamily> {
         settings: &Settings,
         widget_type: &SharedWidgetType,
         instance: &Instance,
-    ) -> Result<String> {
+    ) -> Result<Html> {
         let viewer = block_viewer(req.cx(), &self.site, settings, req);
         self.site.read(req.cx(), |db| {
             render::preview(db, &self.site.renderer, settings, &viewer, widget_type.as_ref(), instance)

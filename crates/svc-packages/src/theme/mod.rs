@@ -284,7 +284,7 @@ impl Theme {
 /// Parses the header of a style sheet and sanitizes its texts.
 fn about(head: &str, stylesheet: &str) -> About {
     let field = |name: &str| header::field(head, name).unwrap_or_default();
-    let plain = |name: &str| svc_content::kses::strip(&field(name));
+    let plain = |name: &str| svc_content::kses::strip(&field(name)).into_string();
     let name = strip_elements(&field("Theme Name"), &NAME_TAGS);
     About {
         name: if name.is_empty() { stylesheet.to_owned() } else { name },
@@ -316,7 +316,7 @@ fn strip_elements(text: &str, elements: &[&str]) -> String {
         };
         allowed = allowed.allow((*element).to_owned(), attributes.iter().map(|a| (*a).to_owned()));
     }
-    svc_content::kses::filter(text, &allowed)
+    svc_content::kses::filter(text, &allowed).into_string()
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use svc_store::{
     terms::{self, TermOrderBy, TermQuery},
     users,
 };
+use svc_text::{Html, html};
 use svc_versions::{Context, Dependencies};
 
 use crate::{
@@ -392,11 +393,11 @@ impl<'a> SiteBlocks<'a> {
 }
 
 /// A title with the prefix of protected and private posts.
-fn title(post: &Post) -> String {
+fn title(post: &Post) -> Html {
     let title = render::title(&post.title);
     match (post.is_protected(), post.status.as_str()) {
-        (true, _) => format!("Protected: {title}"),
-        (false, "private") => format!("Private: {title}"),
+        (true, _) => html!("Protected: {}", title),
+        (false, "private") => html!("Private: {}", title),
         _ => title,
     }
 }
@@ -598,8 +599,8 @@ impl BlockData for SiteBlocks<'_> {
         self.term_views(terms.into_iter().filter(|term| term.taxonomy == taxonomy).collect())
     }
 
-    fn icon(&self, name: &str) -> Option<String> {
-        self.site.icons.svg(name).map(str::to_owned)
+    fn icon(&self, name: &str) -> Option<Html> {
+        self.site.icons.svg(name).cloned()
     }
 
     fn archive(&self, post_type: &str) -> Option<(String, String)> {
@@ -677,7 +678,7 @@ impl BlockData for SiteBlocks<'_> {
         self.comments.borrow().get(&id).cloned().flatten()
     }
 
-    fn image(&self, id: PostId, request: &ImageRequest) -> Option<String> {
+    fn image(&self, id: PostId, request: &ImageRequest) -> Option<Html> {
         self.load_attachments(std::iter::once(id));
         let found = self.attachments.borrow().get(&id).cloned().flatten()?;
         let (post, meta) = &*found;

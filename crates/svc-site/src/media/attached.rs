@@ -5,6 +5,7 @@ use svc_content::srcset::{Image, ImageSize};
 use svc_media::{RegisteredSize, constrain, fit};
 use svc_model::PostId;
 use svc_store::{Meta, StoredText};
+use svc_text::{Html, esc_attr, html};
 
 use crate::{Settings, media::sizes};
 
@@ -264,19 +265,25 @@ impl AttachmentFiles {
         settings: &Settings,
         url: &str,
         size: &RegisteredSize,
-        described_by: Option<&str>,
-    ) -> String {
+        described_by: Option<&Html>,
+    ) -> Html {
         let (src, width, height) = self.sized_file(settings, url, size);
-        let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
+        let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(Html::new, |set| {
             let sizes = svc_content::srcset::sizes(width);
-            format!(" srcset=\"{}\" sizes=\"{}\"", svc_text::esc_attr(&set), svc_text::esc_attr(&sizes))
+            html!(" srcset=\"{}\" sizes=\"{}\"", esc_attr(&set), esc_attr(&sizes))
         });
-        let alt = svc_text::esc_attr(svc_text::trim(&svc_text::strip_all_tags(&self.alt, false)));
-        let (name, src) = (&size.name, svc_text::esc_attr(&src));
-        let described = described_by.map_or_else(String::new, |id| format!(" aria-describedby=\"{id}\""));
-        format!(
-            "<img width=\"{width}\" height=\"{height}\" src=\"{src}\" class=\"attachment-{name} size-{name}\" \
-             alt=\"{alt}\"{described}{srcset} />"
+        let alt = esc_attr(svc_text::trim(&svc_text::strip_all_tags(&self.alt, false)));
+        let (name, src) = (esc_attr(&size.name), esc_attr(&src));
+        let described = described_by.map(|id| html!(" aria-describedby=\"{}\"", id));
+        html!(
+            "<img width=\"{}\" height=\"{}\" src=\"{}\" class=\"attachment-{name} size-{name}\" alt=\"{}\"{}{} />",
+            width,
+            height,
+            src,
+            alt,
+            described,
+            srcset,
+            name = name
         )
     }
 

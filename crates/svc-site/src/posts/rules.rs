@@ -98,7 +98,7 @@ pub fn apply(
 pub(crate) fn sanitize_guid(post: &mut Post) {
     let guid = svc_text::esc_url(&post.guid);
     if !guid.is_empty() {
-        post.guid = guid;
+        post.guid = guid.into_string();
     }
 }
 

@@ -7,6 +7,7 @@ use svc_blocks::data::{
     TaxonomyView, TemplatePartView, TermView, TermsQuery,
 };
 use svc_model::{CommentId, Post, PostId, Term, TermId, UserId};
+use svc_text::Html;
 
 /// The recorded site.
 pub(super) struct RecordedSite {
@@ -46,7 +47,7 @@ fn first_post() -> PostView {
     PostView {
         post: Post { id: PostId(1), post_type: "post".to_owned(), status: "publish".to_owned(), ..Post::default() },
         link: format!("{HOME}/2024/03/05/hello-world/"),
-        title: "Hello world!".to_owned(),
+        title: "Hello world!".into(),
         ..PostView::default()
     }
 }
@@ -141,7 +142,7 @@ impl BlockData for RecordedSite {
         None
     }
 
-    fn image(&self, _: PostId, _: &ImageRequest) -> Option<String> {
+    fn image(&self, _: PostId, _: &ImageRequest) -> Option<Html> {
         None
     }
 
