@@ -15,7 +15,7 @@ use svc_site::{
     Access, Settings,
     widgets::instance::{self, Instance},
 };
-use svc_text::Html;
+use svc_text::{Html, html};
 
 use super::{check_manage, errors};
 use crate::{
@@ -144,11 +144,12 @@ impl RegistryFamily<WidgetTypeFamily> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let (settings, instance) = (self.site.settings(req.cx())?, Instance::from_json(&settings_json));
         let html = self.preview(&req, &settings, &widget_type, &instance)?;
-        let page = format!(
+        let page = html!(
             "<!doctype html>\n<html>\n<head>\n<meta charset=\"UTF-8\" />\n<meta name=\"viewport\" \
-             content=\"width=device-width, initial-scale=1\" />\n</head>\n<body>\n{html}\n</body>\n</html>\n"
+             content=\"width=device-width, initial-scale=1\" />\n</head>\n<body>\n{}\n</body>\n</html>\n",
+            html
         );
-        Ok(Response::new(json!({"preview": page})))
+        Ok(Response::new(json!({"preview": page.as_str()})))
     }
 }
 
