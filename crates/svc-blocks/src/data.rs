@@ -11,7 +11,7 @@ use svc_text::Html;
 
 /// Settings of the site.
 #[derive(Clone, Debug, Default)]
-pub struct SiteInfo {
+pub struct BlockSiteInfo {
     /// The site's title, as stored.
     pub name: String,
     /// The site's tagline, as stored.
@@ -332,7 +332,7 @@ pub struct FeedItem {
 /// Implementations can record which of them a block reads, and so determine for which requests its HTML is valid.
 pub trait BlockData {
     /// Settings of the site.
-    fn site_info(&self) -> &SiteInfo;
+    fn site_info(&self) -> &BlockSiteInfo;
     /// URL of the request.
     fn current_url(&self) -> &str;
     /// A parameter in the query of the request's URL, as sent. Its name begins with `query-`.

@@ -1,7 +1,7 @@
 //! The cover and media-text blocks with the post's featured image.
 
 use serde_json::Value;
-use svc_content::tags::{Changes, Tags};
+use svc_content::tags::{TagChanges, Tags};
 use svc_text::{Html, esc_attr, html};
 
 use crate::{
@@ -52,7 +52,7 @@ pub(crate) fn cover(call: &BlockCall<'_>) -> Html {
             && tag.value(&content, "class").is_some_and(|class| class.contains("wp-block-cover__inner-container"))
     });
     let (Some(image_html), Some(container)) = (image_html, container) else { return content };
-    let mut changes = Changes::of(&content);
+    let mut changes = TagChanges::of(&content);
     changes.insert(container.start(), image_html);
     Html::trusted(changes.apply(), "the block's HTML with an image")
 }
@@ -129,7 +129,7 @@ pub(crate) fn media_text(call: &BlockCall<'_>) -> Html {
         style = style
     );
     let position = svc_content::tags::inside(&content, &figure);
-    let mut changes = Changes::of(&content);
+    let mut changes = TagChanges::of(&content);
     // Two spaces, as in WordPress.
     changes.insert_first(&figure, " ");
     match position {

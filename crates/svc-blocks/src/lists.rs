@@ -36,7 +36,7 @@ fn script_text(text: &str) -> Html {
 }
 
 /// A date archive: its URL, its label and its number of posts.
-struct Archive {
+struct DateArchive {
     link: String,
     name: Html,
     count: u64,
@@ -82,7 +82,7 @@ pub(crate) fn archives(call: &BlockCall<'_>) -> Html {
     html!("<ul {}>{}</ul>", call.wrapper_with(&["wp-block-archives-list"]), items)
 }
 
-fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<Archive> {
+fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<DateArchive> {
     let data = call.data();
     let site_info = data.site_info();
     let mut groups: Vec<(NaiveDate, u64)> = Vec::new();
@@ -118,7 +118,7 @@ fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<Archive> {
             }
             _ => (data.date_link(year, Some(month), Some(number)), named(day, &site_info.date_format)),
         };
-        Archive { link, name, count }
+        DateArchive { link, name, count }
     };
     groups.into_iter().map(archive).collect()
 }

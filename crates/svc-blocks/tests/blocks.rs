@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use svc_blocks::{
     BlockData, CoreBlocks,
     data::{
-        AuthorView, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteInfo,
+        AuthorView, BlockSiteInfo, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery,
         TaxonomyView, TemplatePartView, TermView, TermsQuery,
     },
     with_text,
@@ -25,10 +25,10 @@ use svc_content::{
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_text::{Html, esc_html, html};
 
-struct SmallSite(SiteInfo);
+struct SmallSite(BlockSiteInfo);
 
 fn small_site() -> SmallSite {
-    SmallSite(SiteInfo {
+    SmallSite(BlockSiteInfo {
         name: "Site &amp; Co".to_owned(),
         home: "http://s".to_owned(),
         login_url: "http://s/wp-login.php".to_owned(),
@@ -37,7 +37,7 @@ fn small_site() -> SmallSite {
         posts_per_page: 10,
         show_avatars: true,
         thread_depth: Some(3),
-        ..SiteInfo::default()
+        ..BlockSiteInfo::default()
     })
 }
 
@@ -100,7 +100,7 @@ fn comment(id: i64, parent: i64) -> Rc<CommentView> {
 }
 
 impl BlockData for SmallSite {
-    fn site_info(&self) -> &SiteInfo {
+    fn site_info(&self) -> &BlockSiteInfo {
         &self.0
     }
     fn current_url(&self) -> &str {
@@ -402,8 +402,11 @@ fn features_render_as_recorded() {
     let badge = BlockType::new("fixture/badge", "Badge")
         .rendered_by(|_, _| Html::from("<span class=\"badge calm\">New</span>"));
     types.register(badge);
-    let site =
-        SmallSite(SiteInfo { name: "Peer &amp; Site".to_owned(), home: "http://s".to_owned(), ..SiteInfo::default() });
+    let site = SmallSite(BlockSiteInfo {
+        name: "Peer &amp; Site".to_owned(),
+        home: "http://s".to_owned(),
+        ..BlockSiteInfo::default()
+    });
     let theme = recorded_theme();
     let mut failed = Vec::new();
     let rows: Vec<Value> = include_str!("grid.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -32,7 +32,9 @@ use crate::{
     respond::Page,
     theme::{Sheet, themed_page},
     urls,
-    view::{CommentView, Entry, Feed, FeedItem, Frame, Link, ListPage, Markup, PlainPage, SinglePage, TermGroup},
+    view::{
+        Frame, Link, ListPage, Markup, PlainPage, PostEntry, RssFeed, RssItem, ShownComment, SinglePage, TermGroup,
+    },
 };
 
 /// Maximum number of pages in the menu.
@@ -146,8 +148,8 @@ impl PageBuilder<'_> {
         if post.is_protected() { html!("Protected: {}", title) } else { title }
     }
 
-    pub(crate) fn entry(&self, post: &Post, url: String, author: Option<&User>, body: Html) -> Entry {
-        Entry {
+    pub(crate) fn entry(&self, post: &Post, url: String, author: Option<&User>, body: Html) -> PostEntry {
+        PostEntry {
             title_html: Markup(self.title_html(post)),
             url,
             date: self.date(post.date),
@@ -245,7 +247,7 @@ impl PageBuilder<'_> {
         Ok(groups.into_iter().map(|(_, group)| group).collect())
     }
 
-    fn comments(&mut self, post: PostId) -> SiteResult<Vec<CommentView>> {
+    fn comments(&mut self, post: PostId) -> SiteResult<Vec<ShownComment>> {
         let query = CommentQuery::default()
             .posts(vec![post])
             .approved(vec!["1".to_owned()])
@@ -255,7 +257,7 @@ impl PageBuilder<'_> {
             .limit(Some(MAX_COMMENTS));
         let ids = comments::query(self.db, &query)?.ids;
         let rows = comments::get_many(self.db, &ids)?;
-        let view = |c: &svc_model::Comment| CommentView {
+        let view = |c: &svc_model::Comment| ShownComment {
             id: c.id.0,
             author: if c.author.is_empty() { "Anonymous".to_owned() } else { decode(&c.author) },
             date: self.date(c.date),
@@ -321,7 +323,7 @@ impl PageBuilder<'_> {
         Ok(Page::html(StatusCode::OK, &template, links))
     }
 
-    fn entries(&mut self, rows: &[Post]) -> SiteResult<Vec<Entry>> {
+    fn entries(&mut self, rows: &[Post]) -> SiteResult<Vec<PostEntry>> {
         let mut found = urls::post_urls(self.db, self.site, self.settings, rows)?;
         let entry = |post: &Post| {
             let is_open = self.visitor.unlocked.is_open(post);
@@ -401,7 +403,7 @@ impl PageBuilder<'_> {
         let name = decode(self.settings.option("blogname"));
         let heading = plain(&self.heading(&list.subject));
         let item = |post: &Post| self.feed_item(post, &found.urls, &found.authors, &all_terms);
-        let template = Feed {
+        let template = RssFeed {
             title: if heading.is_empty() { name } else { format!("{heading} – {name}") },
             tagline: decode(self.settings.option("blogdescription")),
             home: site.home_url("/"),
@@ -419,12 +421,12 @@ impl PageBuilder<'_> {
         post_urls: &HashMap<PostId, String>,
         authors: &HashMap<UserId, User>,
         all_terms: &HashMap<PostId, Vec<Term>>,
-    ) -> FeedItem {
+    ) -> RssItem {
         let is_open = !post.is_protected();
         let names = all_terms.get(&post.id).into_iter().flatten();
         let shown = |t: &&Term| matches!(t.taxonomy.as_str(), "category" | "post_tag");
         let summary_only = self.settings.number("rss_use_excerpt") != 0;
-        FeedItem {
+        RssItem {
             title: plain(&self.title_html(post)),
             url: post_urls.get(&post.id).cloned().unwrap_or_default(),
             author: authors.get(&post.author).map(|u| u.display_name.clone()),

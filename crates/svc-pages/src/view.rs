@@ -56,7 +56,7 @@ pub(crate) struct Link {
 
 /// A post on a page or in a list.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Entry {
+pub(crate) struct PostEntry {
     pub(crate) title_html: Markup,
     pub(crate) url: String,
     /// In the site's date format.
@@ -77,7 +77,7 @@ pub(crate) struct TermGroup {
 
 /// A comment.
 #[derive(Clone, Debug)]
-pub(crate) struct CommentView {
+pub(crate) struct ShownComment {
     pub(crate) id: i64,
     pub(crate) author: String,
     pub(crate) date: String,
@@ -94,7 +94,7 @@ pub(crate) struct ListPage {
     pub(crate) heading_html: Markup,
     /// Description of the list.
     pub(crate) note_html: Markup,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<PostEntry>,
     /// Shown if there are no posts.
     pub(crate) empty_message: &'static str,
     pub(crate) newer: Option<String>,
@@ -106,12 +106,12 @@ pub(crate) struct ListPage {
 #[template(path = "single.html")]
 pub(crate) struct SinglePage {
     pub(crate) page: Frame,
-    pub(crate) entry: Entry,
+    pub(crate) entry: PostEntry,
     /// Whether date and author are shown.
     pub(crate) dated: bool,
     pub(crate) groups: Vec<TermGroup>,
     pub(crate) comments_heading: String,
-    pub(crate) comments: Vec<CommentView>,
+    pub(crate) comments: Vec<ShownComment>,
 }
 
 /// A page rendered with the theme.
@@ -134,7 +134,7 @@ pub(crate) struct ThemedPage<'a> {
 #[template(path = "embed.html")]
 pub(crate) struct EmbedPage {
     pub(crate) page: Frame,
-    pub(crate) entry: Entry,
+    pub(crate) entry: PostEntry,
     pub(crate) script: &'static str,
 }
 
@@ -150,7 +150,7 @@ pub(crate) struct PlainPage {
 /// The RSS feed.
 #[derive(Template)]
 #[template(path = "feed.xml")]
-pub(crate) struct Feed {
+pub(crate) struct RssFeed {
     pub(crate) title: String,
     pub(crate) tagline: String,
     pub(crate) home: String,
@@ -159,12 +159,12 @@ pub(crate) struct Feed {
     pub(crate) lang: String,
     /// RFC 2822; empty if nothing has been published.
     pub(crate) built: String,
-    pub(crate) items: Vec<FeedItem>,
+    pub(crate) items: Vec<RssItem>,
 }
 
 /// A post in a feed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FeedItem {
+pub(crate) struct RssItem {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) author: Option<String>,
@@ -200,9 +200,9 @@ mod tests {
         }
     }
 
-    fn entry() -> Entry {
+    fn entry() -> PostEntry {
         let author = Link { title_html: Markup(Html::from("A")), url: HOSTILE.to_owned(), current: false };
-        Entry {
+        PostEntry {
             title_html: Markup(Html::from("T")),
             url: HOSTILE.to_owned(),
             date: HOSTILE.to_owned(),
@@ -223,7 +223,7 @@ mod tests {
             newer: Some(HOSTILE.to_owned()),
             older: Some(HOSTILE.to_owned()),
         };
-        let comment = CommentView {
+        let comment = ShownComment {
             id: 1,
             author: HOSTILE.to_owned(),
             date: HOSTILE.to_owned(),
@@ -260,9 +260,8 @@ mod tests {
 
     #[test]
     fn the_feed_escapes_xml() {
-        let item =
-            FeedItem { content: Html::from("<p>a & b</p>]]>"), title: HOSTILE.to_owned(), ..FeedItem::default() };
-        let feed = Feed {
+        let item = RssItem { content: Html::from("<p>a & b</p>]]>"), title: HOSTILE.to_owned(), ..RssItem::default() };
+        let feed = RssFeed {
             title: HOSTILE.to_owned(),
             tagline: String::new(),
             home: String::new(),

@@ -20,7 +20,7 @@ use svc_versions::Context;
 use crate::{
     SiteRenderer,
     images::SiteImages,
-    renderer::render_cache::{RenderInputs, Source},
+    renderer::render_cache::{CachedText, RenderInputs},
 };
 
 /// Data for rendering a post's content and excerpt.
@@ -50,7 +50,7 @@ impl<'a> RenderOptions<'a> {
 fn cached(
     site: &SiteRenderer,
     settings: &Settings,
-    (source, text): (Source, &str),
+    (source, text): (CachedText, &str),
     post: &Post,
     options: &RenderOptions<'_>,
     run: impl FnOnce(&mut RenderContext<'_>) -> Html,
@@ -132,7 +132,7 @@ pub fn menu_item_description(content: &str) -> String {
 
 /// A post's content.
 pub fn content(site: &SiteRenderer, settings: &Settings, post: &Post, options: &RenderOptions<'_>) -> Html {
-    cached(site, settings, (Source::Content, &post.content), post, options, |context| {
+    cached(site, settings, (CachedText::Content, &post.content), post, options, |context| {
         display::render_content(&post.content, context)
     })
 }
@@ -146,8 +146,8 @@ pub fn excerpt(
     words: usize,
 ) -> Html {
     let of = match display::is_empty_excerpt(&post.excerpt) {
-        true => (Source::Generated(words), post.content.as_str()),
-        false => (Source::Manual, post.excerpt.as_str()),
+        true => (CachedText::Generated(words), post.content.as_str()),
+        false => (CachedText::Manual, post.excerpt.as_str()),
     };
     cached(site, settings, of, post, options, |context| {
         context.excerpt_length = words;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     blocks::BlockType,
     kses,
-    tags::{self, Changes, Tags},
+    tags::{self, TagChanges, Tags},
 };
 
 /// Writes an attribute's value to the markup. Unchanged if the markup has no element for it.
@@ -35,7 +35,7 @@ pub(super) fn set_value(html: String, block_type: &BlockType, attribute: &str, v
             if is_url && text.is_empty() {
                 return html;
             }
-            let mut changes = Changes::of(&html);
+            let mut changes = TagChanges::of(&html);
             if is_url {
                 changes.set_escaped(&tag, name, &text)
             } else {

@@ -9,7 +9,7 @@ use svc_site::{
     Settings, SiteResult,
     errors::media as errors,
     media::{
-        attached::{AttachmentFiles, Parent},
+        attached::{AttachedTo, AttachmentFiles},
         sizes,
     },
     permalinks,
@@ -41,12 +41,12 @@ pub(crate) fn attached(
     pages.retain(|id, _| {
         found.iter().any(|p| p.id == *id && site.types.get(&p.post_type).is_some_and(PostType::is_viewable))
     });
-    let parent = |post: &Post| Parent {
+    let parent = |post: &Post| AttachedTo {
         id: post.id,
         post_type: post.post_type.clone(),
         href: settings.urls.rest(&permalinks::rest_route(site, settings, post)),
     };
-    let parents: HashMap<PostId, Parent> = found.iter().map(|p| (p.id, parent(p))).collect();
+    let parents: HashMap<PostId, AttachedTo> = found.iter().map(|p| (p.id, parent(p))).collect();
     let none = Meta::default();
     let attach = |post: &Post| {
         let mut attached = AttachmentFiles::new(meta.get(&post.id.0).unwrap_or(&none));

@@ -44,12 +44,12 @@ pub struct AttachmentFiles {
     /// Size of the file in bytes, measured if the metadata has none.
     pub measured: Option<u64>,
     /// The post that it is attached to.
-    pub parent: Option<Parent>,
+    pub parent: Option<AttachedTo>,
 }
 
 /// The post that an attachment is attached to.
 #[derive(Clone, Debug)]
-pub struct Parent {
+pub struct AttachedTo {
     /// The post's id.
     pub id: PostId,
     /// The post's type.

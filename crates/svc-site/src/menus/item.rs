@@ -11,7 +11,7 @@ use svc_store::{
 
 use crate::{
     Settings, Site, SiteResult,
-    menus::target::{self, Target, TargetKind, TargetRef},
+    menus::target::{self, MenuItemTarget, TargetKind, TargetRef},
 };
 
 /// A menu item with all data that its fields need.
@@ -23,7 +23,7 @@ pub struct NavItem {
     /// Id of its menu; zero for none.
     pub menu: TermId,
     /// The target of the link.
-    pub target: Target,
+    pub target: MenuItemTarget,
 }
 
 impl NavItem {
@@ -96,7 +96,7 @@ pub fn items(db: &mut Db, site: &Site, settings: &Settings, rows: Vec<Post>) -> 
                 .map(|t| t.id)
                 .unwrap_or_default(),
             post,
-            target: target::Target::default(),
+            target: target::MenuItemTarget::default(),
         })
         .collect();
     let target_refs: Vec<TargetRef> = items.iter().map(NavItem::target_ref).collect();

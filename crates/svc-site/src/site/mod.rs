@@ -71,7 +71,7 @@ pub struct Site {
     /// Environment type: `production`, `staging`, `development` or `local`.
     pub environment: &'static str,
     /// Hooks that change generated URLs and routes. Those of active extensions are added to them.
-    pub url_hooks: svc_permalinks::Hooks,
+    pub url_hooks: svc_permalinks::UrlHooks,
     /// Folder with uploads, themes and plugins.
     pub content_dir: PathBuf,
     /// Registered patterns and pattern categories, without those of the active theme.
@@ -129,7 +129,7 @@ impl Site {
             menu_locations: IndexMap::new(),
             sidebars: IndexMap::new(),
             environment: "production",
-            url_hooks: svc_permalinks::Hooks::default(),
+            url_hooks: svc_permalinks::UrlHooks::default(),
             content_dir: content_dir.to_owned(),
             patterns: PatternRegistry::default(),
             theme_supports: Map::new(),

@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 24;
 
 /// Origin of settings and styles. Presets are stored per origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub enum StyleOrigin {
     /// WordPress's defaults.
     Default,
     /// The theme.
@@ -30,16 +30,16 @@ pub enum Origin {
     Custom,
 }
 
-impl Origin {
+impl StyleOrigin {
     /// All origins, in merge order.
-    pub const ALL: [Origin; 3] = [Origin::Default, Origin::Theme, Origin::Custom];
+    pub const ALL: [StyleOrigin; 3] = [StyleOrigin::Default, StyleOrigin::Theme, StyleOrigin::Custom];
 
     /// The name in the REST API.
     pub fn name(self) -> &'static str {
         match self {
-            Origin::Default => "default",
-            Origin::Theme => "theme",
-            Origin::Custom => "custom",
+            StyleOrigin::Default => "default",
+            StyleOrigin::Theme => "theme",
+            StyleOrigin::Custom => "custom",
         }
     }
 }
@@ -50,7 +50,7 @@ pub struct ThemeJson(Map<String, Value>);
 
 impl ThemeJson {
     /// Parses a file or a stored document.
-    pub fn new(source: Value, origin: Origin) -> Self {
+    pub fn new(source: Value, origin: StyleOrigin) -> Self {
         let Value::Object(mut source) = source else { return ThemeJson::default() };
         migrate(&mut source);
         if let Some(Value::Object(settings)) = source.get_mut("settings") {
@@ -72,7 +72,7 @@ impl ThemeJson {
     pub fn core() -> &'static ThemeJson {
         static CORE: LazyLock<ThemeJson> = LazyLock::new(|| {
             let source = serde_json::from_str(include_str!("core.json")).expect("core.json is invalid");
-            ThemeJson::new(source, Origin::Default)
+            ThemeJson::new(source, StyleOrigin::Default)
         });
         &CORE
     }
@@ -164,7 +164,7 @@ fn replace_lists(target: &mut Value, new: &Value) {
     }
     for presets in PRESETS {
         let (group, name) = presets.path;
-        for origin in Origin::ALL {
+        for origin in StyleOrigin::ALL {
             if new[group][name][origin.name()].is_array() {
                 replace(group, name, Some(origin.name()));
             }
@@ -258,13 +258,13 @@ fn expand_appearance_tools(settings: &mut Map<String, Value>) {
 }
 
 /// Drops unknown settings and groups presets by origin.
-fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, is_top_level: bool) {
+fn clean_settings(settings: &mut Map<String, Value>, origin: StyleOrigin, is_top_level: bool) {
     settings.retain(|name, value| match SETTINGS.iter().find(|(known, _)| known == name) {
         Some((_, [])) => true,
         Some((_, members)) => retain_properties(value, members),
         None => is_top_level && name == "blocks",
     });
-    if origin != Origin::Default
+    if origin != StyleOrigin::Default
         && let Some(spacing) = settings.get_mut("spacing").and_then(Value::as_object_mut)
     {
         spacing::compute(spacing);
@@ -276,7 +276,7 @@ fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, is_top_leve
         }
     }
     if let Some(scale) = settings.get_mut("spacing").and_then(|g| g.get_mut("spacingScale"))
-        && Origin::ALL.iter().all(|o| scale.get(o.name()).is_none())
+        && StyleOrigin::ALL.iter().all(|o| scale.get(o.name()).is_none())
     {
         *scale = group_by_origin(origin, scale.take());
     }
@@ -294,7 +294,7 @@ fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, is_top_leve
     }
 }
 
-fn group_by_origin(origin: Origin, value: Value) -> Value {
+fn group_by_origin(origin: StyleOrigin, value: Value) -> Value {
     Value::Object(Map::from_iter([(origin.name().to_owned(), value)]))
 }
 
@@ -400,7 +400,7 @@ mod tests {
     #[track_caller]
     fn check(over: Value, path: &str, expected: Value) {
         let mut merged = ThemeJson::core().clone();
-        merged.merge(&ThemeJson::new(over, Origin::Theme));
+        merged.merge(&ThemeJson::new(over, StyleOrigin::Theme));
         let merged = Value::Object(merged.members().clone());
         assert_eq!(merged.pointer(path).unwrap_or(&Value::Null), &expected, "{path}");
     }
@@ -452,7 +452,7 @@ mod tests {
                     "other": {"color": {"text": "red"}}},
                 "blocks": {"core/group": {"variations": {"dark": {"elements": {"link": {"color": {"text": "pink"}}},
                     "blocks": {"core/list": {"color": {"text": "grey"}, "variations": {"x": {"css": "y"}}}}}}}}}}),
-            Origin::Theme,
+            StyleOrigin::Theme,
         );
         let blocks = vec!["core/group".to_owned(), "core/columns".to_owned()];
         json.add_variations(&[("dark".to_owned(), blocks, json!({"color": {"text": "a", "background": "b"}}))]);
@@ -467,7 +467,7 @@ mod tests {
 
     #[test]
     fn child_themes_merge_lists_by_index() {
-        let read = |value| ThemeJson::new(value, Origin::Theme);
+        let read = |value| ThemeJson::new(value, StyleOrigin::Theme);
         let mut parent = read(json!({"customTemplates": [{"name": "wide", "postTypes": ["post"]}, {"name": "bare"}],
             "settings": {"spacing": {"units": ["px", "rem"]}}}));
         parent.merge(&read(json!({"customTemplates": [{"name": "kid"}], "settings": {"spacing": {"units": ["em"]}}})));
