@@ -25,14 +25,14 @@ fn request_hooks() -> Vec<&'static str> {
 /// The names of the hooks on URLs.
 fn url_hooks() -> Vec<&'static str> {
     // A new field does not compile until it is added to the list.
-    let svc_permalinks::Hooks {
+    let svc_permalinks::UrlHooks {
         rest_url_prefix: _,
         rest_url: _,
         rest_route_for_post: _,
         rest_route_for_term: _,
         rest_queried_resource_route: _,
         rest_avatar_sizes: _,
-    } = svc_permalinks::Hooks::default();
+    } = svc_permalinks::UrlHooks::default();
     vec![
         "rest_url_prefix",
         "rest_url",
@@ -98,7 +98,7 @@ fn on_registry(name: &str, registry: &mut Registry) {
 }
 
 /// Adds the filter with this name.
-fn on_urls(name: &str, hooks: &mut svc_permalinks::Hooks) {
+fn on_urls(name: &str, hooks: &mut svc_permalinks::UrlHooks) {
     match name {
         "rest_url_prefix" => hooks.rest_url_prefix.add(10, Arc::new(|_| "api".to_owned())),
         "rest_url" => hooks.rest_url.add(
@@ -144,7 +144,7 @@ impl Extension for Acme {
         on_registry(self.0, registry);
     }
 
-    fn filters(&self, hooks: &mut svc_permalinks::Hooks) {
+    fn filters(&self, hooks: &mut svc_permalinks::UrlHooks) {
         on_urls(self.0, hooks);
     }
 }
@@ -368,7 +368,7 @@ async fn the_url_filter_changes_the_url_of_each_path() {
 async fn an_empty_root_is_not_announced() {
     let without_root = SiteBuilder::new().prepare(|setup| {
         let filter =
-            |url: String, parts: &svc_permalinks::UrlParts<'_>| if parts.path == "/" { String::new() } else { url };
+            |url: String, parts: &svc_permalinks::HookedUrl<'_>| if parts.path == "/" { String::new() } else { url };
         setup.registries.url_hooks.rest_url.add(10, Arc::new(filter));
     });
     let site = Site::start_in(tempfile::tempdir().unwrap(), &without_root, &[]).await;

@@ -12,7 +12,7 @@ const MAX_HEADER: usize = 8192;
 
 /// A user name or e-mail address and a password, as sent. `Debug` omits the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Credentials {
+pub struct BasicCredentials {
     /// Text before the first colon; may be empty.
     pub login: String,
     /// Text after the first colon; may be empty.
@@ -23,7 +23,7 @@ pub struct Credentials {
 ///
 /// The name of the scheme is case-insensitive and padding is optional. Invalid UTF-8 is read as U+FFFD, which no login
 /// or application password contains.
-pub fn parse(header: &str) -> Option<Credentials> {
+pub fn parse(header: &str) -> Option<BasicCredentials> {
     const LENIENT: GeneralPurpose = GeneralPurpose::new(
         &alphabet::STANDARD,
         GeneralPurposeConfig::new()
@@ -36,7 +36,7 @@ pub fn parse(header: &str) -> Option<Credentials> {
     }
     let bytes = LENIENT.decode(text.trim_ascii()).ok()?;
     let colon = bytes.iter().position(|b| *b == b':')?;
-    Some(Credentials {
+    Some(BasicCredentials {
         login: String::from_utf8_lossy(&bytes[..colon]).into_owned(),
         password: Secret::new(String::from_utf8_lossy(&bytes[colon + 1..])),
     })

@@ -14,9 +14,11 @@ use svc_content::{
     display::{self, TextBlocks, standard_shortcodes},
 };
 use svc_model::{CommentId, PostId, TermId};
+use svc_text::Html;
 
 use crate::{
     data::{BlockData, ImageLoading, ImageRequest, PostView},
+    html::stored,
     supports,
 };
 
@@ -84,10 +86,10 @@ impl<'d> CoreBlocks<'d> {
 
     /// Runs a renderer and subtracts the size of its HTML from the limit, except for nested blocks and the `given`
     /// bytes, which were counted before. Returns an empty string if the limit is exceeded.
-    pub(crate) fn count_bytes(&self, given: usize, run: impl FnOnce() -> String) -> String {
+    pub(crate) fn count_bytes(&self, given: usize, run: impl FnOnce() -> Html) -> Html {
         let before = self.bytes_left.get();
         if before == 0 {
-            return String::new();
+            return Html::new();
         }
         let html = run();
         let inside = before - self.bytes_left.get();
@@ -99,7 +101,7 @@ impl<'d> CoreBlocks<'d> {
             }
             None => {
                 self.bytes_left.set(0);
-                String::new()
+                Html::new()
             }
         }
     }
@@ -136,13 +138,13 @@ impl<'d> CoreBlocks<'d> {
     }
 
     /// Renders content unless it is already being rendered under this name, or the nesting is too deep.
-    fn render_once(&self, name: String, run: impl FnOnce() -> String) -> String {
+    fn render_once(&self, name: String, run: impl FnOnce() -> Html) -> Html {
         let is_new = {
             let mut in_progress = self.in_progress.borrow_mut();
             in_progress.len() < MAX_NESTING && in_progress.insert(name.clone())
         };
         if !is_new {
-            return String::new();
+            return Html::new();
         }
         let result = run();
         self.in_progress.borrow_mut().remove(&name);
@@ -173,7 +175,7 @@ pub(crate) struct BlockCall<'c> {
     pub(crate) block_type: &'c BlockType,
     pub(crate) attrs: Map<String, Value>,
     /// The stored markup, with inner blocks rendered.
-    pub(crate) content: &'c str,
+    pub(crate) content: &'c Html,
     /// Generated classes that belong to the block's `className`.
     pub(crate) chosen: Vec<String>,
     /// The block's layout class.
@@ -243,23 +245,23 @@ impl<'c> BlockCall<'c> {
     }
 
     /// The attributes of the wrapper element, including the block's own.
-    pub(crate) fn wrapper(&self, own: &[(&str, &str)]) -> String {
+    pub(crate) fn wrapper(&self, own: &[(&'static str, &str)]) -> Html {
         supports::attributes(&self.styles(), &self.attrs, self.block_type, own)
     }
 
     /// [`Self::wrapper`] with other styles.
-    pub(crate) fn wrapper_with_styles(&self, styles: &supports::WrapperStyles, own: &[(&str, &str)]) -> String {
+    pub(crate) fn wrapper_with_styles(&self, styles: &supports::WrapperStyles, own: &[(&'static str, &str)]) -> Html {
         supports::attributes(styles, &self.attrs, self.block_type, own)
     }
 
     /// [`Self::wrapper`] with the block's own classes. Empty ones are omitted.
-    pub(crate) fn wrapper_with(&self, classes: &[&str]) -> String {
+    pub(crate) fn wrapper_with(&self, classes: &[&str]) -> Html {
         let classes: Vec<&str> = classes.iter().copied().filter(|class| !class.is_empty()).collect();
         self.wrapper(&[("class", &classes.join(" "))])
     }
 
     /// [`Self::wrapper_with`] a single class, without id and label: for an element inside the wrapper.
-    pub(crate) fn wrapper_without_id(&self, class: &str) -> String {
+    pub(crate) fn wrapper_without_id(&self, class: &str) -> Html {
         let mut attrs = self.attrs.clone();
         attrs.retain(|name, _| name != "anchor" && name != "ariaLabel");
         supports::attributes(&self.styles(), &attrs, self.block_type, &[("class", class)])
@@ -280,19 +282,19 @@ impl<'c> BlockCall<'c> {
     }
 
     /// The `img` tag of an attachment. In post content, its `loading` attribute is added later.
-    pub(crate) fn image(&self, id: PostId, request: ImageRequest) -> Option<String> {
+    pub(crate) fn image(&self, id: PostId, request: ImageRequest) -> Option<Html> {
         let loading = if self.renderer.is_content() { ImageLoading::Content } else { request.loading };
         self.data().image(id, &ImageRequest { loading, ..request })
     }
 
     /// Renders the inner blocks, for an item of a list.
-    pub(crate) fn item(&self) -> String {
+    pub(crate) fn item(&self) -> Html {
         self.blocks.count_bytes(0, || {
-            let mut out = String::new();
+            let mut out = Html::new();
             for chunk in self.block.chunks() {
                 match chunk {
-                    svc_content::blocks::Chunk::Text(text) => out.push_str(text),
-                    svc_content::blocks::Chunk::Block(block) => out.push_str(&self.renderer.render_block(block)),
+                    svc_content::blocks::Chunk::Text(text) => out.push(stored(text)),
+                    svc_content::blocks::Chunk::Block(block) => out.push(self.renderer.render_block(block)),
                 }
             }
             self.renderer.item(out, self.block, &self.chosen, self.child.as_ref())
@@ -308,7 +310,7 @@ impl<'c> BlockCall<'c> {
     }
 
     /// Renders content from another place, such as a post's. Empty if it contains itself.
-    pub(crate) fn content_of(&self, name: String, run: impl FnOnce(&mut RenderContext<'_>) -> String) -> String {
+    pub(crate) fn content_of(&self, name: String, run: impl FnOnce(&mut RenderContext<'_>) -> Html) -> Html {
         let site_info = self.data().site_info();
         self.blocks.render_once(name, || {
             let mut context = RenderContext::new(self.renderer.clone(), standard_shortcodes());
@@ -321,7 +323,7 @@ impl<'c> BlockCall<'c> {
     }
 
     /// The rendered content of a post.
-    pub(crate) fn post_content(&self, post: &PostView) -> String {
+    pub(crate) fn post_content(&self, post: &PostView) -> Html {
         self.content_of(format!("post {}", post.post.id), |context| {
             context.page.post.set(u64::try_from(post.post.id.0).unwrap_or_default());
             context.root = Some(root_of(post));
@@ -331,7 +333,7 @@ impl<'c> BlockCall<'c> {
     }
 
     /// Renders blocks from another place, without the filters of post content.
-    pub(crate) fn blocks_of(&self, name: String, content: &str, root: Option<&ContentRoot>) -> String {
+    pub(crate) fn blocks_of(&self, name: String, content: &str, root: Option<&ContentRoot>) -> Html {
         self.content_of(name, |context| context.renderer.render(&context.renderer.parse(content, root)))
     }
 }

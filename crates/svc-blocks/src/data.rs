@@ -7,10 +7,11 @@ use std::rc::Rc;
 
 use chrono::{NaiveDate, NaiveDateTime};
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
+use svc_text::Html;
 
 /// Settings of the site.
 #[derive(Clone, Debug, Default)]
-pub struct SiteInfo {
+pub struct BlockSiteInfo {
     /// The site's title, as stored.
     pub name: String,
     /// The site's tagline, as stored.
@@ -64,14 +65,14 @@ pub struct PostView {
     pub post: Post,
     /// URL of the post.
     pub link: String,
-    /// The title as HTML, with the prefix of private and protected posts.
-    pub title: String,
+    /// The title, with the prefix of private and protected posts.
+    pub title: Html,
     /// Attachment id of the featured image.
     pub thumbnail: PostId,
     /// Whether the post has a password that the user has not entered.
     pub locked: bool,
     /// CSS classes of the post's element.
-    pub classes: Vec<String>,
+    pub classes: Vec<Html>,
     /// Its footnotes, as stored.
     pub footnotes: String,
     /// Hooked blocks that are not inserted into its content, as stored.
@@ -99,8 +100,8 @@ pub struct MainQuery {
     pub pages: u64,
     /// Returns the URL of a page of this list.
     pub page_url: Box<dyn Fn(u64) -> String>,
-    /// Title of the archive as HTML; empty for the list of newest posts.
-    pub title: String,
+    /// Title of the archive; empty for the list of newest posts.
+    pub title: Html,
     /// The search text.
     pub search_term: Option<String>,
 }
@@ -331,7 +332,7 @@ pub struct FeedItem {
 /// Implementations can record which of them a block reads, and so determine for which requests its HTML is valid.
 pub trait BlockData {
     /// Settings of the site.
-    fn site_info(&self) -> &SiteInfo;
+    fn site_info(&self) -> &BlockSiteInfo;
     /// URL of the request.
     fn current_url(&self) -> &str;
     /// A parameter in the query of the request's URL, as sent. Its name begins with `query-`.
@@ -402,11 +403,11 @@ pub trait BlockData {
     /// A comment by id, from an earlier result of [`Self::comments`].
     fn comment(&self, id: CommentId) -> Option<Rc<CommentView>>;
     /// An icon of the site's collections, as SVG.
-    fn icon(&self, _name: &str) -> Option<String> {
+    fn icon(&self, _name: &str) -> Option<Html> {
         None
     }
-    /// An image attachment as HTML.
-    fn image(&self, id: PostId, request: &ImageRequest) -> Option<String>;
+    /// The tag of an image attachment.
+    fn image(&self, id: PostId, request: &ImageRequest) -> Option<Html>;
     /// The data for images in content.
     fn images(&self) -> Option<&dyn svc_content::images::Images> {
         None

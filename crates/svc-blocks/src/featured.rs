@@ -1,8 +1,8 @@
 //! The cover and media-text blocks with the post's featured image.
 
 use serde_json::Value;
-use svc_content::tags::{Changes, Tags};
-use svc_text::esc_attr;
+use svc_content::tags::{TagChanges, Tags};
+use svc_text::{Html, esc_attr, html};
 
 use crate::{
     core::BlockCall,
@@ -23,7 +23,7 @@ fn focal_point(call: &BlockCall<'_>) -> Option<String> {
 /// The featured image in full size.
 struct FeaturedImage {
     id: i64,
-    tag: String,
+    tag: Html,
 }
 
 impl FeaturedImage {
@@ -34,13 +34,14 @@ impl FeaturedImage {
     }
 
     /// The value of an attribute of the tag.
-    fn attribute(&self, name: &str) -> &str {
-        Tags::new(&self.tag).next().and_then(|tag| tag.value(&self.tag, name)).unwrap_or_default()
+    fn attribute(&self, name: &str) -> Html {
+        let value = Tags::new(&self.tag).next().and_then(|tag| tag.value(&self.tag, name));
+        Html::trusted(value.unwrap_or_default(), "the value of an attribute in quotes, from a tag that is HTML")
     }
 }
 
-pub(crate) fn cover(call: &BlockCall<'_>) -> String {
-    let content = call.content.to_owned();
+pub(crate) fn cover(call: &BlockCall<'_>) -> Html {
+    let content = call.content.clone();
     if call.text("backgroundType") != "image" || !call.is("useFeaturedImage") {
         return content;
     }
@@ -51,13 +52,13 @@ pub(crate) fn cover(call: &BlockCall<'_>) -> String {
             && tag.value(&content, "class").is_some_and(|class| class.contains("wp-block-cover__inner-container"))
     });
     let (Some(image_html), Some(container)) = (image_html, container) else { return content };
-    let mut changes = Changes::of(&content);
+    let mut changes = TagChanges::of(&content);
     changes.insert(container.start(), image_html);
-    changes.apply()
+    Html::trusted(changes.apply(), "the block's HTML with an image")
 }
 
 /// The featured image as an `img` element.
-fn image_element(call: &BlockCall<'_>) -> Option<String> {
+fn image_element(call: &BlockCall<'_>) -> Option<Html> {
     let post = call.post().filter(|post| !post.thumbnail.is_none())?;
     let focal_point = focal_point(call);
     let mut more = vec![("data-object-fit", "cover".to_owned())];
@@ -78,23 +79,26 @@ fn image_element(call: &BlockCall<'_>) -> Option<String> {
 }
 
 /// The featured image as a fixed or repeated background image.
-fn background_element(call: &BlockCall<'_>) -> Option<String> {
+fn background_element(call: &BlockCall<'_>) -> Option<Html> {
     let image = FeaturedImage::of(call)?;
     let (url, alt) = (image.attribute("src"), image.attribute("alt"));
-    let mut class = format!("wp-block-cover__image-background wp-image-{}", image.id);
+    let mut class = html!("wp-block-cover__image-background wp-image-{}", image.id);
     for (name, of) in [("hasParallax", " has-parallax"), ("isRepeated", " is-repeated")] {
-        class.push_str(if call.is(name) { of } else { "" });
+        class.push(if call.is(name) { of } else { "" });
     }
-    let label = if alt.is_empty() { String::new() } else { format!("aria-label=\"{alt}\" ") };
+    let label = if alt.is_empty() { Html::new() } else { html!("aria-label=\"{}\" ", alt) };
     let position = focal_point(call).unwrap_or_else(|| "50% 50%".to_owned());
-    Some(format!(
-        "<div {label}class=\"{class}\" role=\"img\" style=\"background-position:{};background-image:url({url});\"></div>",
+    Some(html!(
+        "<div {}class=\"{}\" role=\"img\" style=\"background-position:{};background-image:url({});\"></div>",
+        label,
+        class,
         esc_attr(&position),
+        url
     ))
 }
 
-pub(crate) fn media_text(call: &BlockCall<'_>) -> String {
-    let content = call.content.to_owned();
+pub(crate) fn media_text(call: &BlockCall<'_>) -> Html {
+    let content = call.content.clone();
     if !call.is("useFeaturedImage") {
         return content;
     }
@@ -105,14 +109,14 @@ pub(crate) fn media_text(call: &BlockCall<'_>) -> String {
         size => size,
     };
     let style = match focal_point(call).filter(|_| call.is("imageFill")) {
-        Some(focal_point) => format!(" style=\"object-position:{};\"", esc_attr(&focal_point)),
-        None => String::new(),
+        Some(focal_point) => html!(" style=\"object-position:{};\"", esc_attr(&focal_point)),
+        None => Html::new(),
     };
-    let of = |name: &str| match image.attribute(name) {
-        "" => String::new(),
-        value => format!(" {name}=\"{value}\""),
+    let of = |name: &'static str| {
+        let value = image.attribute(name);
+        if value.is_empty() { value } else { html!(" {}=\"{}\"", name, value) }
     };
-    let image = format!(
+    let image = html!(
         "<img{}{} alt=\"{}\"{}{style} class=\"wp-image-{} size-{}\"{}{} />",
         of("width"),
         of("height"),
@@ -122,14 +126,15 @@ pub(crate) fn media_text(call: &BlockCall<'_>) -> String {
         esc_attr(size),
         of("srcset"),
         of("sizes"),
+        style = style
     );
     let position = svc_content::tags::inside(&content, &figure);
-    let mut changes = Changes::of(&content);
+    let mut changes = TagChanges::of(&content);
     // Two spaces, as in WordPress.
     changes.insert_first(&figure, " ");
     match position {
         Some(position) => changes.replace(position, image),
         None => changes.insert(figure.end(), image),
     }
-    changes.apply()
+    Html::trusted(changes.apply(), "the block's HTML with an image")
 }

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use chrono::{Datelike, Days, NaiveDate};
 use svc_model::{PostId, TermId};
-use svc_text::{esc_attr, esc_html, esc_url};
+use svc_text::{Html, esc_attr, esc_html, esc_url, html};
 
 use crate::{
     core::BlockCall,
     data::{PostView, TermView, TermsOrder, TermsQuery},
     date,
+    html::{formatted, stored},
     navigation::{SubmenuOpening, context_colors},
     urls,
 };
@@ -18,30 +19,39 @@ use crate::{
 const MAX_LEVELS: usize = 32;
 
 /// A script that opens the selected item of a dropdown list.
-fn dropdown_script(id: &str, address: &str) -> String {
-    format!(
-        "<script>\n( function () {{\n\tvar list = document.getElementById( {id} );\n\tlist.addEventListener( 'change', function () {{\n\t\tif ( list.value && list.value !== '-1' ) {{\n\t\t\tlocation.href = {address};\n\t\t}}\n\t}} );\n}} )();\n</script>\n",
-        id = svc_php::json::compact(&id.into()),
+fn dropdown_script(id: &str, address: &Html) -> Html {
+    html!(
+        "<script>\n( function () {{\n\tvar list = document.getElementById( {} );\n\tlist.addEventListener( 'change', function () {{\n\t\tif ( list.value && list.value !== '-1' ) {{\n\t\t\tlocation.href = {};\n\t\t}}\n\t}} );\n}} )();\n</script>\n",
+        script_text(id),
+        address
+    )
+}
+
+/// A string literal of a script.
+fn script_text(text: &str) -> Html {
+    Html::trusted(
+        svc_php::json::compact(&text.into()),
+        "JSON, whose slashes are escaped, so that it cannot end a script",
     )
 }
 
 /// A date archive: its URL, its label and its number of posts.
-struct Archive {
+struct DateArchive {
     link: String,
-    name: String,
+    name: Html,
     count: u64,
 }
 
-pub(crate) fn archives(call: &BlockCall<'_>) -> String {
+pub(crate) fn archives(call: &BlockCall<'_>) -> Html {
     let kind = call.text("type");
     let archives = archives_of(call, kind);
     let with_counts = call.is("showPostCounts");
     if call.is("displayAsDropdown") {
-        let id = format!("wp-block-archives-{}", call.next_id());
-        let count = |n: u64| if with_counts { format!("&nbsp;({n})") } else { String::new() };
-        let options: String = archives
+        let id = html!("wp-block-archives-{}", call.next_id());
+        let count = |n: u64| if with_counts { html!("&nbsp;({})", n) } else { Html::new() };
+        let options: Html = archives
             .iter()
-            .map(|a| format!("\t<option value='{}'> {} {}</option>\n", esc_url(&a.link), a.name, count(a.count)))
+            .map(|a| html!("\t<option value='{}'> {} {}</option>\n", esc_url(&a.link), a.name, count(a.count)))
             .collect();
         let choose = match kind {
             "yearly" => "Select Year",
@@ -51,24 +61,28 @@ pub(crate) fn archives(call: &BlockCall<'_>) -> String {
             _ => "Select Post",
         };
         let hidden = if call.is("showLabel") { "" } else { " screen-reader-text" };
-        return format!(
+        return html!(
             "<div {}><label for=\"{id}\" class=\"wp-block-archives__label{hidden}\">Archives</label>\n\t\t<select id=\"{id}\" name=\"archive-dropdown\">\n\t\t<option value=\"\">{choose}</option>{options}</select>{}</div>",
             call.wrapper_with(&["wp-block-archives-dropdown"]),
-            dropdown_script(&id, "list.value"),
+            dropdown_script(&id, &Html::from("list.value")),
+            id = id,
+            hidden = hidden,
+            choose = choose,
+            options = options
         );
     }
     if archives.is_empty() {
-        return format!("<div {}>No archives to show.</div>", call.wrapper_with(&["wp-block-archives-list"]));
+        return html!("<div {}>No archives to show.</div>", call.wrapper_with(&["wp-block-archives-list"]));
     }
-    let count = |n: u64| if with_counts { format!("&nbsp;({n})") } else { String::new() };
-    let items: String = archives
+    let count = |n: u64| if with_counts { html!("&nbsp;({})", n) } else { Html::new() };
+    let items: Html = archives
         .iter()
-        .map(|a| format!("\t<li><a href='{}'>{}</a>{}</li>\n", esc_url(&a.link), a.name, count(a.count)))
+        .map(|a| html!("\t<li><a href='{}'>{}</a>{}</li>\n", esc_url(&a.link), a.name, count(a.count)))
         .collect();
-    format!("<ul {}>{items}</ul>", call.wrapper_with(&["wp-block-archives-list"]))
+    html!("<ul {}>{}</ul>", call.wrapper_with(&["wp-block-archives-list"]), items)
 }
 
-fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<Archive> {
+fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<DateArchive> {
     let data = call.data();
     let site_info = data.site_info();
     let mut groups: Vec<(NaiveDate, u64)> = Vec::new();
@@ -86,11 +100,11 @@ fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<Archive> {
             _ => groups.push((first, *count)),
         }
     }
-    let named = |day: NaiveDate, format: &str| date::format(day.and_time(Default::default()), format);
+    let named = |day: NaiveDate, format: &str| stored(&date::format(day.and_time(Default::default()), format));
     let archive = |(day, count): (NaiveDate, u64)| {
         let (year, month, number) = (day.year(), day.month(), day.day());
         let (link, name) = match kind {
-            "yearly" => (data.date_link(year, None, None), year.to_string()),
+            "yearly" => (data.date_link(year, None, None), html!("{}", year)),
             "monthly" => (data.date_link(year, Some(month), None), named(day, "F Y")),
             "weekly" => {
                 let end = day.checked_add_days(Days::new(6)).unwrap_or(day);
@@ -100,14 +114,11 @@ fn archives_of(call: &BlockCall<'_>, kind: &str) -> Vec<Archive> {
                     &format!("{}/", site_info.home),
                     &[("m", &week.0.to_string()), ("w", &week.1.to_string())],
                 );
-                (
-                    address,
-                    format!("{}&#8211;{}", named(day, &site_info.date_format), named(end, &site_info.date_format)),
-                )
+                (address, html!("{}&#8211;{}", named(day, &site_info.date_format), named(end, &site_info.date_format)))
             }
             _ => (data.date_link(year, Some(month), Some(number)), named(day, &site_info.date_format)),
         };
-        Archive { link, name, count }
+        DateArchive { link, name, count }
     };
     groups.into_iter().map(archive).collect()
 }
@@ -146,9 +157,9 @@ fn count_with_descendants(term: &TermView, tree: &HashMap<TermId, Vec<&TermView>
     term.term.count + below.map(|t| count_with_descendants(t, tree, with_levels - 1)).sum::<i64>()
 }
 
-pub(crate) fn categories(call: &BlockCall<'_>) -> String {
+pub(crate) fn categories(call: &BlockCall<'_>) -> Html {
     let name = call.text("taxonomy");
-    let Some(taxonomy) = call.data().taxonomy(name) else { return String::new() };
+    let Some(taxonomy) = call.data().taxonomy(name) else { return Html::new() };
     let query = TermsQuery {
         taxonomy: name.to_owned(),
         hide_empty: !call.is("showEmpty"),
@@ -162,18 +173,20 @@ pub(crate) fn categories(call: &BlockCall<'_>) -> String {
         |term: &TermView| if nested { count_with_descendants(term, &tree, MAX_LEVELS) } else { term.term.count };
     let class = format!("wp-block-categories-taxonomy-{name}");
     if call.is("displayAsDropdown") {
-        let id = format!("wp-block-categories-{}", call.next("categories"));
+        let id = html!("wp-block-categories-{}", call.next("categories"));
         let shown = if nested { with_levels(&tree) } else { terms.iter().map(|t| (&**t, 0)).collect() };
-        let options: String = shown
+        let options: Html = shown
             .iter()
             .map(|(term, level)| {
                 let count =
-                    if call.is("showPostCounts") { format!("&nbsp;&nbsp;({})", count_of(term)) } else { String::new() };
-                format!(
-                    "\t<option class=\"level-{level}\" value=\"{}\">{}{}{count}</option>\n",
+                    if call.is("showPostCounts") { html!("&nbsp;&nbsp;({})", count_of(term)) } else { Html::new() };
+                html!(
+                    "\t<option class=\"level-{}\" value=\"{}\">{}{}{}</option>\n",
+                    level,
                     esc_attr(&term.term.slug),
-                    "&nbsp;".repeat(3 * level),
-                    term.term.name
+                    (0..3 * level).map(|_| "&nbsp;").collect::<Html>(),
+                    stored(&term.term.name),
+                    count
                 )
             })
             .collect();
@@ -182,35 +195,40 @@ pub(crate) fn categories(call: &BlockCall<'_>) -> String {
             label => svc_content::kses::post(label),
         };
         let hidden = if call.is("showLabel") { "" } else { " screen-reader-text" };
-        let address = format!(
+        let address = html!(
             "{} + encodeURIComponent( list.value )",
-            svc_php::json::compact(&format!("{}/?{}=", call.data().site_info().home, taxonomy.query_var).into())
+            script_text(&format!("{}/?{}=", call.data().site_info().home, taxonomy.query_var))
         );
-        return format!(
+        return html!(
             "<div {}><label class=\"wp-block-categories__label{hidden}\" for=\"{id}\">{label}</label><select  name='{}' id='{id}' class='postform'>\n\t<option value='-1'>Select {}</option>\n{options}</select>{}\n</div>",
             call.wrapper_with(&["wp-block-categories-dropdown", &class]),
             esc_attr(&taxonomy.query_var),
             esc_html(&taxonomy.singular),
             dropdown_script(&id, &address),
+            hidden = hidden,
+            id = id,
+            label = label,
+            options = options
         );
     }
     let item = |term: &TermView| {
-        let count = if call.is("showPostCounts") { format!(" ({})", count_of(term)) } else { String::new() };
-        format!(
-            "\t<li class=\"cat-item cat-item-{}\"><a href=\"{}\">{}</a>{count}\n",
-            term.term.id,
+        let count = if call.is("showPostCounts") { html!(" ({})", count_of(term)) } else { Html::new() };
+        html!(
+            "\t<li class=\"cat-item cat-item-{}\"><a href=\"{}\">{}</a>{}\n",
+            term.term.id.0,
             esc_url(&term.link),
-            term.term.name
+            stored(&term.term.name),
+            count
         )
     };
     let items = if terms.is_empty() {
-        format!("<li class=\"cat-item-none\">No {}</li>", esc_html(&taxonomy.label.to_lowercase()))
+        html!("<li class=\"cat-item-none\">No {}</li>", esc_html(&taxonomy.label.to_lowercase()))
     } else if nested {
         nested_items(&tree, TermId(0), 0, &item)
     } else {
-        terms.iter().map(|term| format!("{}</li>\n", item(term))).collect()
+        terms.iter().map(|term| html!("{}</li>\n", item(term))).collect()
     };
-    format!("<ul {}>{items}</ul>", call.wrapper_with(&["wp-block-categories-list", &class]))
+    html!("<ul {}>{}</ul>", call.wrapper_with(&["wp-block-categories-list", &class]), items)
 }
 
 /// The descendants of a term as nested lists.
@@ -218,17 +236,17 @@ fn nested_items(
     tree: &HashMap<TermId, Vec<&TermView>>,
     parent: TermId,
     level: usize,
-    item: &dyn Fn(&TermView) -> String,
-) -> String {
-    let mut out = String::new();
+    item: &dyn Fn(&TermView) -> Html,
+) -> Html {
+    let mut out = Html::new();
     for term in tree.get(&parent).into_iter().flatten() {
-        out.push_str(&item(term));
+        out.push(item(term));
         if level < MAX_LEVELS && tree.contains_key(&term.term.id) {
-            let indent = "\t".repeat(level);
+            let indent: Html = (0..level).map(|_| "\t").collect();
             let nested = nested_items(tree, term.term.id, level + 1, item);
-            out.push_str(&format!("{indent}<ul class='children'>\n{nested}{indent}</ul>\n"));
+            out.push(html!("{indent}<ul class='children'>\n{}{indent}</ul>\n", nested, indent = indent));
         }
-        out.push_str("</li>\n");
+        out.push("</li>\n");
     }
     out
 }
@@ -253,7 +271,7 @@ fn with_levels<'t>(tree: &HashMap<TermId, Vec<&'t TermView>>) -> Vec<(&'t TermVi
     out
 }
 
-pub(crate) fn tag_cloud(call: &BlockCall<'_>) -> String {
+pub(crate) fn tag_cloud(call: &BlockCall<'_>) -> Html {
     let query = TermsQuery {
         taxonomy: call.text("taxonomy").to_owned(),
         hide_empty: true,
@@ -264,7 +282,7 @@ pub(crate) fn tag_cloud(call: &BlockCall<'_>) -> String {
     let found = call.data().terms(&query);
     let mut terms: Vec<&TermView> = found.iter().map(|t| &**t).collect();
     if terms.is_empty() {
-        return String::new();
+        return Html::new();
     }
     terms.sort_by_cached_key(|t| t.term.name.to_lowercase());
     let (smallest, unit) = size(call.text("smallestFontSize"));
@@ -276,29 +294,28 @@ pub(crate) fn tag_cloud(call: &BlockCall<'_>) -> String {
     let step = (largest - smallest).max(1.0) / (max_weight - min_weight).max(1.0);
     let link = |(index, term): (usize, &&TermView)| {
         let count = term.term.count;
-        let items = if count == 1 {
-            "1 item".to_owned()
-        } else {
-            format!("{} items", svc_text::number_format(count as f64, 0))
-        };
+        let items = if count == 1 { Html::from("1 item") } else { html!("{} items", formatted(count as f64)) };
         let shown = if call.is("showTagCounts") {
-            format!("<span class=\"tag-link-count\"> ({count})</span>")
+            html!("<span class=\"tag-link-count\"> ({})</span>", count)
         } else {
-            String::new()
+            Html::new()
         };
         let size = smallest + (weight(term) - min_weight) * step;
-        format!(
+        html!(
             "<a href=\"{}\" class=\"tag-cloud-link tag-link-{} tag-link-position-{}\" style=\"font-size: {}{unit};\" aria-label=\"{} ({items})\">{}{shown}</a>",
             esc_url(&term.link),
-            term.term.id,
+            term.term.id.0,
             index + 1,
-            number(size),
+            esc_html(&number(size)),
             esc_attr(&svc_text::strip_all_tags(&term.term.name, false)),
             esc_html(&term.term.name),
+            unit = esc_attr(unit),
+            items = items,
+            shown = shown
         )
     };
-    let links: Vec<String> = terms.iter().enumerate().map(link).collect();
-    format!("<p {}>{}</p>", call.wrapper(&[]), links.join("\n"))
+    let links: Vec<Html> = terms.iter().enumerate().map(link).collect();
+    html!("<p {}>{}</p>", call.wrapper(&[]), Html::join(links, "\n"))
 }
 
 /// The number and the unit of a size such as `8pt`.
@@ -317,7 +334,7 @@ fn number(value: f64) -> String {
 }
 
 /// The page list block. In a navigation block, items have additional classes and buttons.
-pub(crate) fn page_list(call: &BlockCall<'_>) -> String {
+pub(crate) fn page_list(call: &BlockCall<'_>) -> Html {
     let pages = call.data().pages();
     let parent = PostId(call.number("parentPageID").unwrap_or_default());
     let listed: std::collections::HashSet<PostId> = pages.iter().map(|p| p.post.id).collect();
@@ -329,7 +346,7 @@ pub(crate) fn page_list(call: &BlockCall<'_>) -> String {
         }
     }
     if !tree.contains_key(&parent) {
-        return String::new();
+        return Html::new();
     }
     let opening = SubmenuOpening::around(call);
     let list = PageTree { call, tree, opening, front: call.data().site_info().front_page };
@@ -338,7 +355,7 @@ pub(crate) fn page_list(call: &BlockCall<'_>) -> String {
         return items;
     }
     let (class, css) = if opening.is_some() { context_colors(call, false) } else { Default::default() };
-    format!("<ul {}>{items}</ul>", call.wrapper(&[("class", &class), ("style", &css)]))
+    html!("<ul {}>{}</ul>", call.wrapper(&[("class", &class), ("style", &css)]), items)
 }
 
 struct PageTree<'c> {
@@ -349,61 +366,62 @@ struct PageTree<'c> {
 }
 
 impl PageTree<'_> {
-    fn items(&self, parent: PostId, level: usize) -> String {
+    fn items(&self, parent: PostId, level: usize) -> Html {
         self.tree.get(&parent).into_iter().flatten().map(|page| self.item(page, level)).collect()
     }
 
-    fn item(&self, page: &PostView, level: usize) -> String {
+    fn item(&self, page: &PostView, level: usize) -> Html {
         let has_child = level < MAX_LEVELS && self.tree.contains_key(&page.post.id);
         let is_current = self.call.data().current_url() == page.link;
         let in_menu = self.opening.is_some();
         let opening_class = self.opening.map_or("", SubmenuOpening::class);
-        let menu_class = if opening_class.is_empty() { String::new() } else { format!(" {opening_class}") };
+        let menu_class = if opening_class.is_empty() { Html::new() } else { html!(" {}", opening_class) };
         // Submenu items have the colours of the overlay.
         let (colors, css) = if in_menu { context_colors(self.call, true) } else { Default::default() };
-        let below = format!(" {}", esc_attr(&colors));
+        let below = html!(" {}", esc_attr(&colors));
         let style = match css {
-            css if level > 0 && !css.is_empty() => format!(" style=\"{};\"", esc_attr(&css)),
-            _ => String::new(),
+            css if level > 0 && !css.is_empty() => html!(" style=\"{};\"", esc_attr(&css)),
+            _ => Html::new(),
         };
-        let mut class = "wp-block-pages-list__item".to_owned();
-        for (is_set, name) in [
-            (is_current, " current-menu-item"),
-            (has_child, " has-child"),
-            (in_menu, " wp-block-navigation-item"),
-            (in_menu, &menu_class),
-            (page.post.id == self.front && !self.front.is_none(), " menu-item-home"),
-            (level > 0, &below),
-        ] {
-            class.push_str(if is_set { name } else { "" });
-        }
+        let mut class = Html::from("wp-block-pages-list__item");
+        class.push(is_current.then_some(" current-menu-item"));
+        class.push(has_child.then_some(" has-child"));
+        class.push(in_menu.then_some(" wp-block-navigation-item"));
+        class.push(in_menu.then_some(menu_class));
+        class.push((page.post.id == self.front && !self.front.is_none()).then_some(" menu-item-home"));
+        class.push((level > 0).then_some(below));
         let link_class = if in_menu { " wp-block-navigation-item__content" } else { "" };
         // The stored title: page lists mark neither private nor protected pages.
         let title = if matches!(page.post.title.as_str(), "" | "0") { "(no title)" } else { &page.post.title };
         let current = if is_current { " aria-current=\"page\"" } else { "" };
         let nested = if has_child {
-            let button = self.opening.map_or_else(String::new, |opening| opening.button(title));
+            let button = self.opening.map_or_else(Html::new, |opening| opening.button(title));
             let script_attributes = self.opening.map_or("", SubmenuOpening::list_attributes);
-            format!(
-                "{button}<ul {script_attributes}class=\"wp-block-navigation__submenu-container\">{}</ul>",
+            html!(
+                "{}<ul {}class=\"wp-block-navigation__submenu-container\">{}</ul>",
+                button,
+                script_attributes,
                 self.items(page.post.id, level + 1)
             )
         } else {
-            String::new()
+            Html::new()
         };
         let opens_lists = |opening: &SubmenuOpening| has_child && *opening != SubmenuOpening::HoverOnly;
         let script_attributes =
-            self.opening.filter(opens_lists).map_or_else(String::new, SubmenuOpening::script_attributes);
+            self.opening.filter(opens_lists).map_or_else(Html::new, SubmenuOpening::script_attributes);
         let title = svc_content::kses::post(title);
         let link = if has_child && self.opening == Some(SubmenuOpening::Click) {
             SubmenuOpening::toggle(&title, &title, [" ", "wp-block-page-list__submenu-icon "])
         } else {
-            format!(
-                "<a class=\"wp-block-pages-list__item__link{link_class}\" href=\"{}\"{current}>{title}</a>",
-                esc_url(&page.link)
+            html!(
+                "<a class=\"wp-block-pages-list__item__link{}\" href=\"{}\"{}>{}</a>",
+                link_class,
+                esc_url(&page.link),
+                current,
+                title
             )
         };
-        format!("<li {script_attributes}class=\"{class}\"{style}>{link}{nested}</li>")
+        html!("<li {}class=\"{}\"{}>{}{}</li>", script_attributes, class, style, link, nested)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use svc_content::{block_render::Renderer, blocks::Block, kses};
 use svc_model::PostId;
-use svc_text::{esc_attr, esc_url, strip_all_tags};
+use svc_text::{Html, esc_attr, esc_url, html, strip_all_tags};
 
 use crate::{
     core::{BlockCall, root_of},
@@ -56,10 +56,10 @@ impl SubmenuOpening {
     }
 
     /// Script attributes of an item with a submenu.
-    pub(crate) fn script_attributes(self) -> String {
+    pub(crate) fn script_attributes(self) -> Html {
         let pointers =
             if matches!(self, SubmenuOpening::Hover | SubmenuOpening::HoverOnly) { HOVER_ATTRIBUTES } else { "" };
-        [SUBMENU_ATTRIBUTES[0], pointers, SUBMENU_ATTRIBUTES[1]].concat()
+        [SUBMENU_ATTRIBUTES[0], pointers, SUBMENU_ATTRIBUTES[1]].into_iter().collect()
     }
 
     /// Script attributes of the submenu's list.
@@ -68,20 +68,21 @@ impl SubmenuOpening {
     }
 
     /// The button after an item. Empty if the item itself is the button.
-    pub(crate) fn button(self, label: &str) -> String {
-        if matches!(self, SubmenuOpening::Hover | SubmenuOpening::Always) {
-            submenu_button(label)
-        } else {
-            String::new()
-        }
+    pub(crate) fn button(self, label: &str) -> Html {
+        if matches!(self, SubmenuOpening::Hover | SubmenuOpening::Always) { submenu_button(label) } else { Html::new() }
     }
 
     /// An item that is itself the submenu's button, with its icon.
-    pub(crate) fn toggle(label: &str, inside: &str, classes: [&str; 2]) -> String {
+    pub(crate) fn toggle(label: &str, inside: &Html, classes: [&'static str; 2]) -> Html {
         let label = esc_attr(&format!("{} submenu", strip_all_tags(label, false)));
         let [class, icon_class] = classes;
-        format!(
-            "<button data-wp-bind--aria-expanded=\"state.isSubmenuOpen\" data-wp-on--click=\"actions.toggleMenuOnClick\" aria-label=\"{label}\" class=\"{class}wp-block-navigation-item__content wp-block-navigation-submenu__toggle\" >{inside}</button><span class=\"{icon_class}wp-block-navigation__submenu-icon\">{SUBMENU_ICON}</span>"
+        html!(
+            "<button data-wp-bind--aria-expanded=\"state.isSubmenuOpen\" data-wp-on--click=\"actions.toggleMenuOnClick\" aria-label=\"{}\" class=\"{}wp-block-navigation-item__content wp-block-navigation-submenu__toggle\" >{}</button><span class=\"{}wp-block-navigation__submenu-icon\">{}</span>",
+            label,
+            class,
+            inside,
+            icon_class,
+            SUBMENU_ICON
         )
     }
 }
@@ -162,36 +163,35 @@ pub(crate) fn context_presets(call: &BlockCall<'_>) -> (String, String) {
 }
 
 /// The button that opens a submenu.
-pub(crate) fn submenu_button(label: &str) -> String {
+pub(crate) fn submenu_button(label: &str) -> Html {
     let label = esc_attr(&format!("{} submenu", strip_all_tags(label, false)));
-    format!(
-        "<button data-wp-bind--aria-expanded=\"state.isSubmenuOpen\" data-wp-on--click=\"actions.toggleMenuOnClick\" aria-label=\"{label}\" class=\"wp-block-navigation__submenu-icon wp-block-navigation-submenu__toggle\" >{SUBMENU_ICON}</button>"
+    html!(
+        "<button data-wp-bind--aria-expanded=\"state.isSubmenuOpen\" data-wp-on--click=\"actions.toggleMenuOnClick\" aria-label=\"{}\" class=\"wp-block-navigation__submenu-icon wp-block-navigation-submenu__toggle\" >{}</button>",
+        label,
+        SUBMENU_ICON
     )
 }
 
 /// The link of an item, with its label and description.
-fn link(call: &BlockCall<'_>, spaced: bool) -> String {
-    let mut out = format!("<a class=\"wp-block-navigation-item__content\"{}", if spaced { " " } else { "" });
+fn link(call: &BlockCall<'_>, spaced: bool) -> Html {
+    let mut out = html!("<a class=\"wp-block-navigation-item__content\"{}", if spaced { " " } else { "" });
     if let Some(url) = call.attr("url").as_str().filter(|url| spaced || !url.is_empty()) {
-        out.push_str(&format!(" href=\"{}\"", esc_url(url)));
+        out.push(html!(" href=\"{}\"", esc_url(url)));
     }
     if call.is("opensInNewTab") {
-        out.push_str(" target=\"_blank\"  ");
+        out.push(" target=\"_blank\"  ");
     }
     for (attribute, value) in [("rel", call.text("rel")), ("title", call.text("title"))] {
         if !value.is_empty() {
-            out.push_str(&format!(" {attribute}=\"{}\"", esc_attr(value)));
+            out.push(html!(" {}=\"{}\"", attribute, esc_attr(value)));
         }
     }
-    out.push_str(&format!(
-        "><span class=\"wp-block-navigation-item__label\">{}</span>",
-        kses::post(call.text("label"))
-    ));
+    out.push(html!("><span class=\"wp-block-navigation-item__label\">{}</span>", kses::post(call.text("label"))));
     if !call.text("description").is_empty() {
         let description = kses::post(call.text("description"));
-        out.push_str(&format!("<span class=\"wp-block-navigation-item__description\">{description}</span>"));
+        out.push(html!("<span class=\"wp-block-navigation-item__description\">{}</span>", description));
     }
-    out.push_str("</a>");
+    out.push("</a>");
     out
 }
 
@@ -204,27 +204,27 @@ fn has_target(call: &BlockCall<'_>) -> bool {
     call.data().post(PostId(id)).is_some_and(|post| post.post.status == "publish" || post.post.status == "inherit")
 }
 
-pub(crate) fn item(call: &BlockCall<'_>) -> String {
+pub(crate) fn item(call: &BlockCall<'_>) -> Html {
     if call.text("label").is_empty() || !has_target(call) {
-        return String::new();
+        return Html::new();
     }
     let has_child = !call.block.inner_blocks.is_empty();
     let inside = if has_child {
-        format!(
+        html!(
             "{}<ul class=\"wp-block-navigation__submenu-container\">{}</ul>",
             submenu_button(call.text("label")),
             call.content
         )
     } else {
-        String::new()
+        Html::new()
     };
     let class = classes(&["wp-block-navigation-item", if has_child { "has-child" } else { "" }]);
-    format!("<li {}>{}{inside}</li>", call.wrapper_with(&[&class]), link(call, true))
+    html!("<li {}>{}{}</li>", call.wrapper_with(&[&class]), link(call, true), inside)
 }
 
-pub(crate) fn submenu(call: &BlockCall<'_>) -> String {
+pub(crate) fn submenu(call: &BlockCall<'_>) -> Html {
     if call.text("label").is_empty() || !has_target(call) {
-        return String::new();
+        return Html::new();
     }
     let opening = SubmenuOpening::around(call);
     let has_child = !call.block.inner_blocks.is_empty();
@@ -234,8 +234,7 @@ pub(crate) fn submenu(call: &BlockCall<'_>) -> String {
         opening.map_or("", SubmenuOpening::class),
     ]);
     let link_or_toggle = if opening == Some(SubmenuOpening::Click) && has_child {
-        let inside =
-            format!("<span class=\"wp-block-navigation-item__label\">{}</span>", kses::post(call.text("label")));
+        let inside = html!("<span class=\"wp-block-navigation-item__label\">{}</span>", kses::post(call.text("label")));
         SubmenuOpening::toggle(call.text("label"), &inside, ["", ""])
     } else {
         link(call, false)
@@ -243,36 +242,37 @@ pub(crate) fn submenu(call: &BlockCall<'_>) -> String {
     let inside = if has_child {
         let (colors, css) = context_colors(call, true);
         let class = classes(&["wp-block-navigation__submenu-container", &colors, "wp-block-navigation-submenu"]);
-        let style = if css.is_empty() { css } else { format!("style=\"{}\" ", esc_attr(&css.replace(": ", ":"))) };
-        format!(
-            "{}<ul {}{style}class=\"{}\">{}</ul>",
-            opening.map_or_else(String::new, |opening| opening.button(call.text("label"))),
+        let style =
+            if css.is_empty() { Html::new() } else { html!("style=\"{}\" ", esc_attr(&css.replace(": ", ":"))) };
+        html!(
+            "{}<ul {}{}class=\"{}\">{}</ul>",
+            opening.map_or_else(Html::new, |opening| opening.button(call.text("label"))),
             opening.map_or("", SubmenuOpening::list_attributes),
+            style,
             esc_attr(&class),
             call.content
         )
     } else {
-        String::new()
+        Html::new()
     };
-    let script_attributes = opening.filter(|_| has_child).map_or_else(String::new, SubmenuOpening::script_attributes);
-    format!("<li {script_attributes}{}>{link_or_toggle}{inside}</li>", call.wrapper_with(&[&class]))
+    let script_attributes = opening.filter(|_| has_child).map_or_else(Html::new, SubmenuOpening::script_attributes);
+    html!("<li {}{}>{}{}</li>", script_attributes, call.wrapper_with(&[&class]), link_or_toggle, inside)
 }
 
-pub(crate) fn overlay_close(call: &BlockCall<'_>) -> String {
+pub(crate) fn overlay_close(call: &BlockCall<'_>) -> Html {
     let text = if call.text("text").is_empty() { "Close" } else { call.text("text") };
     let icon = OVERLAY_CLOSE_ICON;
     let (inside, label) = match call.text("displayMode") {
-        "text" => (kses::post(text), String::new()),
-        "both" => (
-            format!("{icon}<span class=\"wp-block-navigation-overlay-close__text\">{}</span>", kses::post(text)),
-            String::new(),
-        ),
-        _ => (icon.to_owned(), " aria-label=\"Close\"".to_owned()),
+        "text" => (kses::post(text), ""),
+        "both" => {
+            (html!("{}<span class=\"wp-block-navigation-overlay-close__text\">{}</span>", icon, kses::post(text)), "")
+        }
+        _ => (Html::from(icon), " aria-label=\"Close\""),
     };
-    format!("<button {} type=\"button\"{label} >{inside}</button>", call.wrapper(&[]))
+    html!("<button {} type=\"button\"{} >{}</button>", call.wrapper(&[]), label, inside)
 }
 
-pub(crate) fn navigation(call: &BlockCall<'_>) -> String {
+pub(crate) fn navigation(call: &BlockCall<'_>) -> Html {
     let menu_id = call.number("ref").filter(|id| *id > 0).map(PostId);
     let own = !call.block.inner_blocks.is_empty() && menu_id.is_none();
     let stored = if own { None } else { call.data().menu(menu_id) };
@@ -281,14 +281,14 @@ pub(crate) fn navigation(call: &BlockCall<'_>) -> String {
         if own {
             return menu.list(call.block.inner_blocks.iter(), call.renderer);
         }
-        let Some(stored) = &stored else { return String::new() };
+        let Some(stored) = &stored else { return Html::new() };
         call.content_of(format!("menu {}", stored.post.id), |context| {
             let blocks = context.renderer.parse(&stored.post.content, Some(&root_of(stored)));
             menu.list(blocks.iter().filter(|b| b.name.is_some()), &context.renderer)
         })
     });
     if list.is_empty() && !menu.responsive {
-        return String::new();
+        return Html::new();
     }
     let title = stored.filter(|_| menu_id.is_some()).map(|post| strip_all_tags(&post.title, false));
     let name = match call.text("ariaLabel") {
@@ -298,9 +298,9 @@ pub(crate) fn navigation(call: &BlockCall<'_>) -> String {
     let css = menu.colors.css();
     let attributes = call.wrapper(&[("class", &menu.class), ("style", &css), ("aria-label", &name)]);
     if !menu.responsive {
-        return format!("<nav {attributes}>{list}</nav>");
+        return html!("<nav {}>{}</nav>", attributes, list);
     }
-    format!("<nav {attributes} {}</nav>", overlay(call, &list))
+    html!("<nav {} {}</nav>", attributes, overlay(call, &list))
 }
 
 /// Blocks that are wrapped in a list item of the menu.
@@ -352,7 +352,7 @@ impl<'c> Menu<'c> {
     }
 
     /// The blocks of the menu. WordPress renders them twice, which is visible in numbered element ids.
-    fn list<'b, 'a: 'b>(&self, blocks: impl Iterator<Item = &'b Block<'a>>, renderer: &Renderer<'_>) -> String {
+    fn list<'b, 'a: 'b>(&self, blocks: impl Iterator<Item = &'b Block<'a>>, renderer: &Renderer<'_>) -> Html {
         let blocks: Vec<&Block<'_>> = blocks.collect();
         let before = renderer.last_id();
         let rendered = self.render_lists(&blocks, renderer);
@@ -360,10 +360,10 @@ impl<'c> Menu<'c> {
     }
 
     /// Renders consecutive items as lists, with other blocks between them.
-    fn render_lists(&self, blocks: &[&Block<'_>], renderer: &Renderer<'_>) -> String {
+    fn render_lists(&self, blocks: &[&Block<'_>], renderer: &Renderer<'_>) -> Html {
         let class = classes(&["wp-block-navigation__container", &self.class]);
-        let open = format!("<ul {}>", self.call.wrapper(&[("class", &class), ("style", &self.colors.css())]));
-        let (mut out, mut is_open) = (String::new(), false);
+        let open = html!("<ul {}>", self.call.wrapper(&[("class", &class), ("style", &self.colors.css())]));
+        let (mut out, mut is_open) = (Html::new(), false);
         for block in blocks {
             let name = block.name.as_deref().unwrap_or_default();
             let html = renderer.render_block(block);
@@ -371,24 +371,27 @@ impl<'c> Menu<'c> {
                 continue;
             }
             let html = match WRAPPED_IN_ITEMS.contains(&name) {
-                true => format!("<li class=\"wp-block-navigation-item\">{html}</li>"),
+                true => html!("<li class=\"wp-block-navigation-item\">{}</li>", html),
                 false => html,
             };
             let wants_list = WRAPPED_IN_ITEMS.contains(&name) || ITEMS.contains(&name);
             if wants_list != is_open {
-                out.push_str(if is_open { "</ul>" } else { &open });
+                match is_open {
+                    true => out.push("</ul>"),
+                    false => out.push(&open),
+                }
                 is_open = wants_list;
             }
-            out.push_str(&html);
+            out.push(html);
         }
-        out.push_str(if is_open { "</ul>" } else { "" });
+        out.push(if is_open { "</ul>" } else { "" });
         out
     }
 }
 
 /// The menu in its overlay, with the buttons that open and close it.
-fn overlay(call: &BlockCall<'_>, list: &str) -> String {
-    let id = format!("modal-{}", call.next_id());
+fn overlay(call: &BlockCall<'_>, list: &Html) -> Html {
+    let id = html!("modal-{}", call.next_id());
     let always = if call.text("overlayMenu") == "always" { " always-shown" } else { "" };
     let hidden = if call.text("overlayMenu") == "always" { " hidden-by-default" } else { "" };
     let color_attribute = |name: &str| call.text(name).to_owned();
@@ -398,18 +401,18 @@ fn overlay(call: &BlockCall<'_>, list: &str) -> String {
         ["overlayBackgroundColor", "customOverlayBackgroundColor"],
     );
     let style = match colors.css() {
-        css if css.is_empty() => css,
-        css => format!("style=\"{}\"", esc_attr(&css)),
+        css if css.is_empty() => Html::new(),
+        css => html!("style=\"{}\"", esc_attr(&css)),
     };
     let colors = match colors.class() {
-        class if class.is_empty() => class,
-        class => format!(" {}", esc_attr(&class)),
+        class if class.is_empty() => Html::new(),
+        class => html!(" {}", esc_attr(&class)),
     };
     let has_icon = call.attr("hasIcon").is_null() || call.is("hasIcon");
     let (open, close) = if has_icon { (OPEN_ICON, CLOSE_ICON) } else { ("Menu", "Close") };
     let open_label = if has_icon { "aria-label=\"Open menu\"" } else { "" };
     let close_label = if has_icon { "aria-label=\"Close menu\"" } else { "" };
-    format!(
+    html!(
         concat!(
             "\n\t\t data-wp-interactive=\"core/navigation\" data-wp-context='{{\"overlayOpenedBy\":{{\"click\":false,\"hover\":false,\"focus\":false}},\"type\":\"overlay\",\"roleAttribute\":\"\",\"ariaLabel\":\"Menu\"}}'>",
             "<button aria-haspopup=\"dialog\" {open_label} class=\"wp-block-navigation__responsive-container-open{always}\" \n\t\t\t\tdata-wp-on--click=\"actions.openMenuOnClick\"\n\t\t\t\tdata-wp-on--keydown=\"actions.handleMenuKeydown\"\n\t\t\t>{open}</button>\n\t\t\t\t",
@@ -427,6 +430,6 @@ fn overlay(call: &BlockCall<'_>, list: &str) -> String {
         id = id,
         close_label = close_label,
         close = close,
-        list = list,
+        list = list
     )
 }

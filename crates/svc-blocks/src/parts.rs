@@ -3,23 +3,23 @@
 use serde_json::Value;
 use svc_content::{blocks::ContentRoot, kses};
 use svc_model::PostId;
-use svc_text::{esc_attr, esc_html, esc_url};
+use svc_text::{Html, esc_attr, esc_html, esc_url, html};
 
 use crate::{
     core::{BlockCall, root_of},
     date,
-    html::classes,
+    html::{classes, element, stored},
 };
 
 /// Maximum number of feed items.
 const MAX_ITEMS: i64 = 20;
 
 /// A synced pattern, which is stored as a post.
-pub(crate) fn synced(call: &BlockCall<'_>) -> String {
-    let Some(id) = call.number("ref").filter(|id| *id > 0) else { return String::new() };
-    let Some(post) = call.data().post(PostId(id)) else { return String::new() };
+pub(crate) fn synced(call: &BlockCall<'_>) -> Html {
+    let Some(id) = call.number("ref").filter(|id| *id > 0) else { return Html::new() };
+    let Some(post) = call.data().post(PostId(id)) else { return Html::new() };
     if post.post.post_type != "wp_block" || post.post.status != "publish" || post.post.is_protected() {
-        return String::new();
+        return Html::new();
     }
     let content = call.attr("content").clone();
     call.within([("pattern/overrides", content)], || {
@@ -27,57 +27,57 @@ pub(crate) fn synced(call: &BlockCall<'_>) -> String {
     })
 }
 
-pub(crate) fn pattern(call: &BlockCall<'_>) -> String {
+pub(crate) fn pattern(call: &BlockCall<'_>) -> Html {
     let slug = call.text("slug");
     match call.data().pattern(slug) {
         Some(content) => call.blocks_of(format!("pattern {slug}"), &content, None),
-        None => String::new(),
+        None => Html::new(),
     }
 }
 
-pub(crate) fn template_part(call: &BlockCall<'_>) -> String {
+pub(crate) fn template_part(call: &BlockCall<'_>) -> Html {
     let site_info = call.data().site_info();
     let theme = if call.text("theme").is_empty() { site_info.theme.as_str() } else { call.text("theme") };
     let slug = call.text("slug");
     let Some(part) = (!slug.is_empty()).then(|| call.data().template_part(slug, theme)).flatten() else {
-        return String::new();
+        return Html::new();
     };
     let root = ContentRoot::of("wp_template_part", &part.ignored_hooks);
     let inside = call.blocks_of(format!("part {theme}//{slug}"), &part.content, Some(&root));
-    let tag = match (call.text("tagName"), part.area.as_str()) {
-        ("", "header") => "header",
-        ("", "footer") => "footer",
-        (tag @ ("header" | "footer" | "main" | "section" | "article" | "aside" | "nav"), _) => tag,
-        _ => "div",
+    let tag = match call.text("tagName") {
+        "" => element(&part.area, &["header", "footer"]),
+        name => element(name, &["header", "footer", "main", "section", "article", "aside", "nav"]),
     };
-    format!("<{tag} {}>{inside}</{tag}>", call.wrapper(&[]))
+    let tag = tag.unwrap_or("div");
+    html!("<{tag} {}>{}</{tag}>", call.wrapper(&[]), inside, tag = tag)
 }
 
 /// The footnotes of a post: a numbered list with links back to the references.
-pub(crate) fn footnotes(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post().filter(|post| !post.locked) else { return String::new() };
+pub(crate) fn footnotes(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post().filter(|post| !post.locked) else { return Html::new() };
     let notes: Value = serde_json::from_str(&post.footnotes).unwrap_or_default();
-    let items: String = notes
+    let items: Html = notes
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(|note| Some((note["id"].as_str()?, note["content"].as_str()?)))
         .enumerate()
         .map(|(index, (id, text))| {
-            let label = format!("Jump to footnote reference {}", index + 1);
-            format!(
-                "<li id=\"{id}\">{} <a href=\"#{id}-link\" aria-label=\"{label}\">\u{21a9}\u{fe0e}</a></li>",
+            let label = html!("Jump to footnote reference {}", index + 1);
+            html!(
+                "<li id=\"{id}\">{} <a href=\"#{id}-link\" aria-label=\"{}\">\u{21a9}\u{fe0e}</a></li>",
                 kses::post(text),
-                id = esc_attr(id),
+                label,
+                id = esc_attr(id)
             )
         })
         .collect();
-    if items.is_empty() { items } else { format!("<ol {}>{items}</ol>", call.wrapper(&[])) }
+    if items.is_empty() { items } else { html!("<ol {}>{}</ol>", call.wrapper(&[]), items) }
 }
 
-pub(crate) fn rss(call: &BlockCall<'_>) -> String {
-    let error_notice = |text: &str| {
-        format!("<div class=\"components-placeholder\"><div class=\"notice notice-error\">{text}</div></div>")
+pub(crate) fn rss(call: &BlockCall<'_>) -> Html {
+    let error_notice = |text: &'static str| {
+        html!("<div class=\"components-placeholder\"><div class=\"notice notice-error\">{}</div></div>", text)
     };
     let count = call.number("itemsToShow").unwrap_or(5).clamp(1, MAX_ITEMS);
     let items = match call.text("feedURL") {
@@ -90,28 +90,28 @@ pub(crate) fn rss(call: &BlockCall<'_>) -> String {
     }
     let item = |item: &crate::data::FeedItem| {
         let title = match svc_text::trim(&item.title) {
-            "" => "(no title)".to_owned(),
+            "" => Html::from("(no title)"),
             title => esc_html(title),
         };
-        let title = if item.link.is_empty() { title } else { format!("<a href='{}'>{title}</a>", esc_url(&item.link)) };
-        let mut out = format!("<li class='wp-block-rss__item'><div class='wp-block-rss__item-title'>{title}</div>");
+        let title = if item.link.is_empty() { title } else { html!("<a href='{}'>{}</a>", esc_url(&item.link), title) };
+        let mut out = html!("<li class='wp-block-rss__item'><div class='wp-block-rss__item-title'>{}</div>", title);
         if let (true, Some(at)) = (call.is("displayDate"), item.date) {
             let site_info = call.data().site_info();
-            out.push_str(&format!(
+            out.push(html!(
                 "<time datetime=\"{}\" class=\"wp-block-rss__item-publish-date\">{}</time> ",
-                crate::posts::iso_date(call, at),
-                date::format(at, &site_info.date_format)
+                esc_attr(&crate::posts::iso_date(call, at)),
+                stored(&date::format(at, &site_info.date_format))
             ));
         }
         if call.is("displayAuthor") && !item.author.is_empty() {
-            out.push_str(&format!("<span class=\"wp-block-rss__item-author\">by {}</span>", esc_html(&item.author)));
+            out.push(html!("<span class=\"wp-block-rss__item-author\">by {}</span>", esc_html(&item.author)));
         }
         if call.is("displayExcerpt") && !item.text.is_empty() {
             let words = usize::try_from(call.number("excerptLength").unwrap_or(55).clamp(1, 1_000)).unwrap_or(55);
-            let text = svc_content::excerpt::trim_words(&item.text, words, " [&hellip;]");
-            out.push_str(&format!("<div class=\"wp-block-rss__item-excerpt\">{text}</div>"));
+            let text = esc_html(&svc_content::excerpt::trim_words(&item.text, words, " [&hellip;]"));
+            out.push(html!("<div class=\"wp-block-rss__item-excerpt\">{}</div>", text));
         }
-        out.push_str("</li>");
+        out.push("</li>");
         out
     };
     let is_grid = call.text("blockLayout") == "grid";
@@ -123,5 +123,5 @@ pub(crate) fn rss(call: &BlockCall<'_>) -> String {
         if call.is("displayAuthor") { "has-authors" } else { "" },
         if call.is("displayExcerpt") { "has-excerpts" } else { "" },
     ]);
-    format!("<ul {}>{}</ul>", call.wrapper_with(&[&class]), items.iter().map(item).collect::<String>())
+    html!("<ul {}>{}</ul>", call.wrapper_with(&[&class]), items.iter().map(item).collect::<Html>())
 }

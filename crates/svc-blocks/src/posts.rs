@@ -1,16 +1,14 @@
 //! Blocks about a single post: title, content, date, featured image, terms.
 
-use std::borrow::Cow;
-
 use chrono::NaiveDateTime;
 use svc_content::{display, excerpt, kses};
-use svc_text::{esc_attr, esc_html, esc_url, strip_all_tags};
+use svc_text::{Html, esc_attr, esc_html, esc_url, html, strip_all_tags};
 
 use crate::{
     core::BlockCall,
     data::{ImageLoading, ImageRequest, PostView},
     date,
-    html::{classes, heading},
+    html::{classes, element, formatted, heading, stored},
     supports,
 };
 
@@ -24,23 +22,23 @@ const WORDS_PER_MINUTE: f64 = 189.0;
 const LOCKED_EXCERPT: &str = "There is no excerpt because this is a protected post.";
 
 /// The `target` and `rel` attributes of these blocks' links.
-fn target_and_rel(call: &BlockCall<'_>) -> String {
+fn target_and_rel(call: &BlockCall<'_>) -> Html {
     let rel = match call.text("rel") {
-        "" => String::new(),
-        rel => format!("rel=\"{}\"", esc_attr(rel)),
+        "" => Html::new(),
+        rel => html!("rel=\"{}\"", esc_attr(rel)),
     };
-    format!("target=\"{}\" {rel}", esc_attr(call.text("linkTarget")))
+    html!("target=\"{}\" {}", esc_attr(call.text("linkTarget")), rel)
 }
 
-pub(crate) fn title(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post().filter(|post| !post.title.is_empty()) else { return String::new() };
+pub(crate) fn title(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post().filter(|post| !post.title.is_empty()) else { return Html::new() };
     let inside = if call.is("isLink") {
-        format!("<a href=\"{}\" {}>{}</a>", esc_url(&post.link), target_and_rel(call), post.title)
+        html!("<a href=\"{}\" {}>{}</a>", esc_url(&post.link), target_and_rel(call), post.title)
     } else {
         post.title.clone()
     };
     let tag = heading(call.number("level").unwrap_or(2));
-    format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
+    html!("<{tag} {}>{}</{tag}>", call.wrapper_with(&[&call.align_class(), call.link_class()]), inside, tag = tag)
 }
 
 /// A local time as the value of a `datetime` attribute.
@@ -49,17 +47,17 @@ pub(crate) fn iso_date(call: &BlockCall<'_>, local: NaiveDateTime) -> String {
 }
 
 /// A local time in the given format, or in the site's date format if that is empty.
-pub(crate) fn display_date(call: &BlockCall<'_>, local: NaiveDateTime, format: &str) -> String {
+pub(crate) fn display_date(call: &BlockCall<'_>, local: NaiveDateTime, format: &str) -> Html {
     let site_info = call.data().site_info();
     match format {
-        "human-diff" => date::human_time_diff(local, call.data().now()),
-        "" => date::format_at(local, call.data().offset(local), &site_info.date_format),
+        "human-diff" => esc_html(&date::human_time_diff(local, call.data().now())),
+        "" => stored(&date::format_at(local, call.data().offset(local), &site_info.date_format)),
         // The format may contain any text.
         format => esc_html(&date::format_at(local, call.data().offset(local), format)),
     }
 }
 
-pub(crate) fn post_date(call: &BlockCall<'_>) -> String {
+pub(crate) fn post_date(call: &BlockCall<'_>) -> Html {
     let post = call.post();
     let is_modified = call.text("displayType") == "modified";
     let (shown, datetime, class) = match (call.text("datetime"), &post) {
@@ -67,45 +65,42 @@ pub(crate) fn post_date(call: &BlockCall<'_>) -> String {
             let local = if is_modified { post.post.modified } else { post.post.date };
             // The modification date is shown only for modified posts.
             if is_modified && post.post.modified <= post.post.date {
-                return String::new();
+                return Html::new();
             }
-            let Some(local) = local else { return String::new() };
+            let Some(local) = local else { return Html::new() };
             let class = if is_modified { "wp-block-post-date__modified-date" } else { "" };
             (local, iso_date(call, local), class)
         }
-        ("", None) => return String::new(),
+        ("", None) => return Html::new(),
         (given, _) => match date::read(given) {
             Some(local) => (local, given.to_owned(), ""),
-            None => return String::new(),
+            None => return Html::new(),
         },
     };
     let text = display_date(call, shown, call.text("format"));
-    let mut inside = format!("<time datetime=\"{}\">{}</time>", esc_attr(&datetime), text);
+    let mut inside = html!("<time datetime=\"{}\">{}</time>", esc_attr(&datetime), text);
     if let (true, Some(post)) = (call.is("isLink"), &post) {
-        inside = format!("<a href=\"{}\">{inside}</a>", esc_url(&post.link));
+        inside = html!("<a href=\"{}\">{}</a>", esc_url(&post.link), inside);
     }
-    format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), class, call.link_class()]))
+    html!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class(), class, call.link_class()]), inside)
 }
 
-pub(crate) fn content(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post() else { return String::new() };
+pub(crate) fn content(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post() else { return Html::new() };
     let inside = if post.locked { password_form(&post, call) } else { call.post_content(&post) };
     if inside.is_empty() {
-        return String::new();
+        return Html::new();
     }
-    let inside = inside.replace("]]>", "]]&gt;");
-    let tag = match call.text("tagName") {
-        tag @ ("main" | "section" | "article") => tag,
-        _ => "div",
-    };
-    format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&["entry-content"]))
+    let inside = Html::trusted(inside.replace("]]>", "]]&gt;"), "the post's HTML, with an escaped bracket");
+    let tag = element(call.text("tagName"), &["main", "section", "article"]).unwrap_or("div");
+    html!("<{tag} {}>{}</{tag}>", call.wrapper_with(&["entry-content"]), inside, tag = tag)
 }
 
 /// The password form of a protected post.
-fn password_form(post: &PostView, call: &BlockCall<'_>) -> String {
+fn password_form(post: &PostView, call: &BlockCall<'_>) -> Html {
     let id = post.post.id;
     let action = crate::urls::with(&call.data().site_info().login_url, &[("action", "postpass")]);
-    format!(
+    html!(
         concat!(
             "<form action=\"{action}\" class=\"post-password-form\" method=\"post\">",
             "<input type=\"hidden\" name=\"redirect_to\" value=\"{link}\" /></p>\n",
@@ -115,17 +110,17 @@ fn password_form(post: &PostView, call: &BlockCall<'_>) -> String {
         ),
         action = esc_url(&action),
         link = esc_url(&post.link),
-        id = id,
+        id = id.0
     )
 }
 
 /// The post's excerpt, or a generated one with this many words.
-fn excerpt_of(call: &BlockCall<'_>, post: &PostView, words: usize) -> String {
+fn excerpt_of(call: &BlockCall<'_>, post: &PostView, words: usize) -> Html {
     if post.locked {
-        return LOCKED_EXCERPT.to_owned();
+        return Html::from(LOCKED_EXCERPT);
     }
     if !svc_text::trim(&post.post.excerpt).is_empty() {
-        return post.post.excerpt.clone();
+        return stored(&post.post.excerpt);
     }
     call.content_of(format!("excerpt {}", post.post.id), |context| {
         let run = || svc_content::trim_excerpt(&post.post.content, words, context);
@@ -133,17 +128,17 @@ fn excerpt_of(call: &BlockCall<'_>, post: &PostView, words: usize) -> String {
     })
 }
 
-pub(crate) fn post_excerpt(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post() else { return String::new() };
+pub(crate) fn post_excerpt(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post() else { return Html::new() };
     let words = usize::try_from(call.number("excerptLength").unwrap_or(55).clamp(0, MAX_EXCERPT_WORDS)).unwrap_or(55);
     let mut text = excerpt_of(call, &post, EXCERPT_WORDS.max(words));
     if post.post.excerpt.is_empty() || words < EXCERPT_WORDS {
-        text = excerpt::trim_words(&text, words, "&hellip;");
+        text = stored(&excerpt::trim_words(&text, words, "&hellip;"));
     }
-    let text = svc_content::texturize(svc_text::trim(&text), display::standard_shortcodes());
+    let text = display::render_inline(svc_text::trim(&text));
     let more = match call.text("moreText") {
-        "" => String::new(),
-        more => format!(
+        "" => Html::new(),
+        more => html!(
             "<a class=\"wp-block-post-excerpt__more-link\" href=\"{}\">{}</a>",
             esc_url(&post.link),
             kses::post(more)
@@ -151,17 +146,19 @@ pub(crate) fn post_excerpt(call: &BlockCall<'_>) -> String {
     };
     let on_new_line = call.attr("showMoreOnNewLine").is_null() || call.is("showMoreOnNewLine");
     let inside = if on_new_line && !more.is_empty() {
-        format!(
-            "<p class=\"wp-block-post-excerpt__excerpt\">{text}</p><p class=\"wp-block-post-excerpt__more-text\">{more}</p>"
+        html!(
+            "<p class=\"wp-block-post-excerpt__excerpt\">{}</p><p class=\"wp-block-post-excerpt__more-text\">{}</p>",
+            text,
+            more
         )
     } else {
-        format!("<p class=\"wp-block-post-excerpt__excerpt\">{text} {more}</p>")
+        html!("<p class=\"wp-block-post-excerpt__excerpt\">{} {}</p>", text, more)
     };
-    format!("<div {}>{inside}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
+    html!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]), inside)
 }
 
-pub(crate) fn featured_image(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post().filter(|post| !post.thumbnail.is_none()) else { return String::new() };
+pub(crate) fn featured_image(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post().filter(|post| !post.thumbnail.is_none()) else { return Html::new() };
     let is_link = call.is("isLink");
     let mut css = String::new();
     let safe = |name: &str| Some(call.text(name)).filter(|value| is_css_value(value)).unwrap_or_default();
@@ -202,14 +199,14 @@ pub(crate) fn featured_image(call: &BlockCall<'_>) -> String {
         style: Some(css),
         loading: ImageLoading::Late,
     };
-    let Some(image) = call.image(post.thumbnail, request) else { return String::new() };
+    let Some(image) = call.image(post.thumbnail, request) else { return Html::new() };
     let overlay = overlay(call);
     let inside = if is_link {
-        format!("<a href=\"{}\" {}>{image}{overlay}</a>", esc_url(&post.link), target_and_rel(call))
+        html!("<a href=\"{}\" {}>{}{}</a>", esc_url(&post.link), target_and_rel(call), image, overlay)
     } else {
-        format!("{image}{overlay}")
+        html!("{}{}", image, overlay)
     };
-    format!("<figure {}>{inside}</figure>", call.wrapper(&[]))
+    html!("<figure {}>{}</figure>", call.wrapper(&[]), inside)
 }
 
 /// Whether a string is a plain CSS value: a length, a ratio or a keyword.
@@ -218,10 +215,10 @@ fn is_css_value(text: &str) -> bool {
 }
 
 /// The colour overlay of the featured image.
-fn overlay(call: &BlockCall<'_>) -> String {
+fn overlay(call: &BlockCall<'_>) -> Html {
     let dim = call.number("dimRatio").unwrap_or_default();
     if dim <= 0 {
-        return String::new();
+        return Html::new();
     }
     let mut classes = vec![
         "wp-block-post-featured-image__overlay".to_owned(),
@@ -245,63 +242,61 @@ fn overlay(call: &BlockCall<'_>) -> String {
         css.push(format!("background-color: {};", call.text("customOverlayColor")));
     }
     let css = svc_content::css::filter_declarations(&css.join(" "));
-    format!(
-        "<span class=\"{}\" style=\"{}\" aria-hidden=\"true\"></span>",
-        esc_attr(&classes.join(" ")),
-        esc_attr(&css)
-    )
+    html!("<span class=\"{}\" style=\"{}\" aria-hidden=\"true\"></span>", esc_attr(&classes.join(" ")), esc_attr(&css))
 }
 
-pub(crate) fn terms(call: &BlockCall<'_>) -> String {
+pub(crate) fn terms(call: &BlockCall<'_>) -> Html {
     let taxonomy = call.text("term");
-    let Some(post) = call.post() else { return String::new() };
+    let Some(post) = call.post() else { return Html::new() };
     let terms = call.data().terms_of(post.post.id, taxonomy);
     if taxonomy.is_empty() || terms.is_empty() {
-        return String::new();
+        return Html::new();
     }
-    let links: Vec<String> = terms
+    let links: Vec<Html> = terms
         .iter()
-        .map(|term| format!("<a href=\"{}\" rel=\"tag\">{}</a>", esc_url(&term.link), term.term.name))
+        .map(|term| html!("<a href=\"{}\" rel=\"tag\">{}</a>", esc_url(&term.link), stored(&term.term.name)))
         .collect();
     let separator = match call.text("separator") {
-        "" => " ".to_owned(),
-        separator => format!("<span class=\"wp-block-post-terms__separator\">{}</span>", esc_html(separator)),
+        "" => Html::from(" "),
+        separator => html!("<span class=\"wp-block-post-terms__separator\">{}</span>", esc_html(separator)),
     };
-    let affix = |name: &str| match call.text(name) {
-        "" => String::new(),
-        text => format!("<span class=\"wp-block-post-terms__{name}\">{}</span>", kses::post(text)),
+    let affix = |name: &'static str| match call.text(name) {
+        "" => Html::new(),
+        text => html!("<span class=\"wp-block-post-terms__{}\">{}</span>", name, kses::post(text)),
     };
     let class = format!("taxonomy-{taxonomy}");
     let attributes = call.wrapper_with(&[&class, &call.align_class(), call.link_class()]);
-    format!("<div {attributes}>{}{}{}</div>", affix("prefix"), links.join(&separator), affix("suffix"))
+    html!("<div {}>{}{}{}</div>", attributes, affix("prefix"), Html::join(links, separator), affix("suffix"))
 }
 
-pub(crate) fn read_more(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post() else { return String::new() };
+pub(crate) fn read_more(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post() else { return Html::new() };
     let text = match call.text("content") {
-        "" => Cow::Borrowed("Read more"),
-        text => Cow::Owned(kses::post(text)),
+        "" => Html::from("Read more"),
+        text => kses::post(text),
     };
-    let number = format!("untitled post {}", post.post.id);
-    let hidden_text = if post.title.is_empty() { number.as_str() } else { post.title.as_str() };
-    format!(
-        "<a {} href=\"{}\" target=\"{}\">{text}<span class=\"screen-reader-text\">: {hidden_text}</span></a>",
+    let number = html!("untitled post {}", post.post.id.0);
+    let hidden_text = if post.title.is_empty() { &number } else { &post.title };
+    html!(
+        "<a {} href=\"{}\" target=\"{}\">{}<span class=\"screen-reader-text\">: {}</span></a>",
         call.wrapper_with(&[&match call.text("justifyContent") {
             "" => String::new(),
             side => format!("is-justified-{side}"),
         }]),
         esc_url(&post.link),
         esc_attr(call.text("linkTarget")),
+        text,
+        hidden_text
     )
 }
 
-pub(crate) fn time_to_read(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post().filter(|post| !post.locked) else { return String::new() };
+pub(crate) fn time_to_read(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post().filter(|post| !post.locked) else { return Html::new() };
     let words = count_words(&strip_all_tags(&post.post.content, false));
     let text = if call.text("displayMode") == "words" {
-        if words == 1 { "1 word".to_owned() } else { format!("{} words", svc_text::number_format(words as f64, 0)) }
+        if words == 1 { Html::from("1 word") } else { html!("{} words", formatted(words as f64)) }
     } else if call.text("displayMode") != "time" {
-        String::new()
+        Html::new()
     } else {
         let minutes = |per_minute: f64| (words as f64 / per_minute).round().max(1.0) as i64;
         let plural = |n: i64| if n == 1 { "minute" } else { "minutes" };
@@ -309,13 +304,13 @@ pub(crate) fn time_to_read(call: &BlockCall<'_>) -> String {
         if call.attr("displayAsRange").is_null() || call.is("displayAsRange") {
             let (fast, slow) = (minutes(speed * 1.2), minutes(speed * 0.8));
             let slow = if slow == fast { slow + 1 } else { slow };
-            format!("{fast}–{slow} {}", plural(slow))
+            html!("{}–{} {}", fast, slow, plural(slow))
         } else {
             let n = minutes(speed);
-            format!("{n} {}", plural(n))
+            html!("{} {}", n, plural(n))
         }
     };
-    format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class()]))
+    html!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class()]), text)
 }
 
 /// Number of words in a text: runs without white space that contain a letter or digit.
@@ -323,50 +318,51 @@ fn count_words(text: &str) -> usize {
     text.split(char::is_whitespace).filter(|word| word.chars().any(char::is_alphanumeric)).count()
 }
 
-pub(crate) fn comments_count(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post() else { return String::new() };
-    format!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class()]), post.post.comment_count)
+pub(crate) fn comments_count(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post() else { return Html::new() };
+    html!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class()]), post.post.comment_count)
 }
 
-pub(crate) fn comments_link(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post() else { return String::new() };
+pub(crate) fn comments_link(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post() else { return Html::new() };
     if post.post.comment_status != "open" && post.post.comment_count == 0 {
-        return String::new();
+        return Html::new();
     }
-    let hidden_text = format!("<span class=\"screen-reader-text\"> on {}</span>", post.title);
+    let hidden_text = html!("<span class=\"screen-reader-text\"> on {}</span>", post.title);
     let (text, place) = match post.post.comment_count {
-        0 => ("No comments".to_owned(), "respond"),
-        1 => ("1 comment".to_owned(), "comments"),
-        n => (format!("{} comments", svc_text::number_format(n as f64, 0)), "comments"),
+        0 => (Html::from("No comments"), "respond"),
+        1 => (Html::from("1 comment"), "comments"),
+        n => (html!("{} comments", formatted(n as f64)), "comments"),
     };
     let attributes = call.wrapper_with(&[&call.align_class(), call.link_class()]);
-    format!("<div {attributes}><a href={}#{place}>{text}{hidden_text}</a></div>", esc_url(&post.link))
+    html!("<div {}><a href={}#{}>{}{}</a></div>", attributes, esc_url(&post.link), place, text, hidden_text)
 }
 
-pub(crate) fn navigation_link(call: &BlockCall<'_>) -> String {
-    let Some(post) = call.post() else { return String::new() };
+pub(crate) fn navigation_link(call: &BlockCall<'_>) -> Html {
+    let Some(post) = call.post() else { return Html::new() };
     let next = match call.text("type") {
         "next" => true,
         "previous" => false,
-        _ => return String::new(),
+        _ => return Html::new(),
     };
     // Adjacent posts are shown only on the page of a single post.
     if call.context_value("singular") != true {
-        return String::new();
+        return Html::new();
     }
-    let Some(other) = call.data().adjacent_post(&post.post, next, call.text("taxonomy")) else { return String::new() };
+    let Some(other) = call.data().adjacent_post(&post.post, next, call.text("taxonomy")) else { return Html::new() };
     let direction = if next { "next" } else { "previous" };
     let standard = if next { "Next" } else { "Previous" };
     let label = match call.text("label") {
-        "" => standard.to_owned(),
+        "" => Html::from(standard),
         label => kses::post(label),
     };
     let rel = if next { "next" } else { "prev" };
-    let link = |text: &str| format!("<a href=\"{}\" rel=\"{rel}\">{text}</a>", esc_url(&other.link));
+    let link = |text: &Html| html!("<a href=\"{}\" rel=\"{}\">{}</a>", esc_url(&other.link), rel, text);
     let inside = match (call.is("showTitle"), call.is("linkLabel")) {
         (false, _) => link(&label),
-        (true, true) => link(&format!(
-            "<span class=\"post-navigation-link__label\">{label}</span> <span class=\"post-navigation-link__title\">{}</span>",
+        (true, true) => link(&html!(
+            "<span class=\"post-navigation-link__label\">{}</span> <span class=\"post-navigation-link__title\">{}</span>",
+            label,
             other.title
         )),
         (true, false) => {
@@ -374,27 +370,31 @@ pub(crate) fn navigation_link(call: &BlockCall<'_>) -> String {
             if call.text("label").is_empty() {
                 title
             } else {
-                format!(
-                    "<span class=\"post-navigation-link__label\">{label}</span> <span class=\"post-navigation-link__title\">{title}</span>"
+                html!(
+                    "<span class=\"post-navigation-link__label\">{}</span> <span class=\"post-navigation-link__title\">{}</span>",
+                    label,
+                    title
                 )
             }
         }
     };
-    let arrow = |previous: &str, next_arrow: &str| {
-        let kind = call.text("arrow");
+    let arrow = |kind: &'static str, previous: &'static str, next_arrow: &'static str| {
         let sign = if next { next_arrow } else { previous };
-        format!(
-            "<span class=\"wp-block-post-navigation-link__arrow-{direction} is-arrow-{kind}\" aria-hidden=\"true\">{sign}</span>"
+        html!(
+            "<span class=\"wp-block-post-navigation-link__arrow-{} is-arrow-{}\" aria-hidden=\"true\">{}</span>",
+            direction,
+            kind,
+            sign
         )
     };
     let arrow = match call.text("arrow") {
-        "arrow" => arrow("←", "→"),
-        "chevron" => arrow("«", "»"),
-        _ => String::new(),
+        "arrow" => arrow("arrow", "←", "→"),
+        "chevron" => arrow("chevron", "«", "»"),
+        _ => Html::new(),
     };
-    let inside = if next { format!("{inside}{arrow}") } else { format!("{arrow}{inside}") };
+    let inside = if next { html!("{}{}", inside, arrow) } else { html!("{}{}", arrow, inside) };
     let class = format!("post-navigation-link-{direction}");
-    format!("<div {}>{inside}</div>", call.wrapper_with(&[&class, &call.align_class()]))
+    html!("<div {}>{}</div>", call.wrapper_with(&[&class, &call.align_class()]), inside)
 }
 
 pub(crate) use latest::latest_posts;
@@ -406,9 +406,9 @@ mod latest {
     use super::*;
     use crate::data::{PostsOrder, PostsQuery, TermFilter};
 
-    pub(crate) fn latest_posts(call: &BlockCall<'_>) -> String {
+    pub(crate) fn latest_posts(call: &BlockCall<'_>) -> Html {
         let posts = call.data().posts(&query(call));
-        let items: String = posts.items.iter().map(|post| item(call, post)).collect();
+        let items: Html = posts.items.iter().map(|post| item(call, post)).collect();
         let is_grid = call.text("postLayout") == "grid";
         let columns = format!("columns-{}", call.number("columns").unwrap_or(3));
         let class = classes(&[
@@ -419,7 +419,7 @@ mod latest {
             if call.is("displayAuthor") { "has-author" } else { "" },
             call.link_class(),
         ]);
-        format!("<ul {}>{items}</ul>", call.wrapper_with(&[&class]))
+        html!("<ul {}>{}</ul>", call.wrapper_with(&[&class]), items)
     }
 
     fn query(call: &BlockCall<'_>) -> PostsQuery {
@@ -459,36 +459,38 @@ mod latest {
         }
     }
 
-    fn item(call: &BlockCall<'_>, post: &PostView) -> String {
-        let title = if post.title.is_empty() { "(no title)" } else { &post.title };
-        let mut out = format!("<li>{}", featured_image_of(call, post));
-        out.push_str(&format!(
-            "<a class=\"wp-block-latest-posts__post-title\" href=\"{}\">{title}</a>",
-            esc_url(&post.link)
+    fn item(call: &BlockCall<'_>, post: &PostView) -> Html {
+        let untitled = Html::from("(no title)");
+        let title = if post.title.is_empty() { &untitled } else { &post.title };
+        let mut out = html!("<li>{}", featured_image_of(call, post));
+        out.push(html!(
+            "<a class=\"wp-block-latest-posts__post-title\" href=\"{}\">{}</a>",
+            esc_url(&post.link),
+            title
         ));
         if call.is("displayAuthor")
             && let Some(author) = call.data().author_view(post.post.author)
         {
-            let name = svc_text::esc_html(&author.name).replace("&#039;", "'");
-            out.push_str(&format!("<div class=\"wp-block-latest-posts__post-author\">by {name}</div>"));
+            let name = crate::users::plain_name(&author.name);
+            out.push(html!("<div class=\"wp-block-latest-posts__post-author\">by {}</div>", name));
         }
         if let (true, Some(date)) = (call.is("displayPostDate"), post.post.date) {
-            out.push_str(&format!(
+            out.push(html!(
                 "<time datetime=\"{}\" class=\"wp-block-latest-posts__post-date\">{}</time>",
                 esc_attr(&iso_date(call, date)),
                 display_date(call, date, "")
             ));
         }
         if call.is("displayPostContent") {
-            out.push_str(&text(call, post, title));
+            out.push(text(call, post, title));
         }
-        out.push_str("</li>\n");
+        out.push("</li>\n");
         out
     }
 
-    fn featured_image_of(call: &BlockCall<'_>, post: &PostView) -> String {
+    fn featured_image_of(call: &BlockCall<'_>, post: &PostView) -> Html {
         if !call.is("displayFeaturedImage") || post.thumbnail.is_none() {
-            return String::new();
+            return Html::new();
         }
         let size = call.text("featuredImageSizeSlug");
         let mut css = String::new();
@@ -507,42 +509,44 @@ mod latest {
             style: Some(css),
             loading: ImageLoading::Late,
         };
-        let Some(mut image) = call.image(post.thumbnail, request) else { return String::new() };
+        let Some(mut image) = call.image(post.thumbnail, request) else { return Html::new() };
         if call.is("addLinkToFeaturedImage") {
             let label = strip_all_tags(&post.title, false);
-            image = format!("<a href=\"{}\" aria-label=\"{}\">{image}</a>", esc_url(&post.link), esc_attr(&label));
+            image = html!("<a href=\"{}\" aria-label=\"{}\">{}</a>", esc_url(&post.link), esc_attr(&label), image);
         }
         let align = match call.text("featuredImageAlign") {
             "" => String::new(),
             align => format!("align{align}"),
         };
-        format!(
-            "<div class=\"{}\">{image}</div>",
-            esc_attr(&classes(&["wp-block-latest-posts__featured-image", &align]))
+        html!(
+            "<div class=\"{}\">{}</div>",
+            esc_attr(&classes(&["wp-block-latest-posts__featured-image", &align])),
+            image
         )
     }
 
-    fn text(call: &BlockCall<'_>, post: &PostView, title: &str) -> String {
+    fn text(call: &BlockCall<'_>, post: &PostView, title: &Html) -> Html {
         if call.text("displayPostContentRadio") == "full_post" {
             let text = if post.locked {
-                "This content is password protected.".to_owned()
+                Html::from("This content is password protected.")
             } else {
                 kses::post(&post.post.content.replace("]]>", "]]&gt;"))
             };
-            return format!("<div class=\"wp-block-latest-posts__post-full-content\">{}</div>", svc_text::trim(&text));
+            return html!("<div class=\"wp-block-latest-posts__post-full-content\">{}</div>", text.trimmed());
         }
         let words = call.number("excerptLength").unwrap_or(55).clamp(0, 1_000) as usize;
         let mut text = excerpt_of(call, post, words);
-        if let Some(cut) = text.strip_suffix(excerpt::EXCERPT_MORE) {
-            text = format!(
-                "{cut}… <a class=\"wp-block-latest-posts__read-more\" href=\"{}\" rel=\"noopener\">Read more<span class=\"screen-reader-text\">: {}</span></a>",
+        if let Some(cut) = text.strip_suffix(excerpt::EXCERPT_MORE).map(stored) {
+            text = html!(
+                "{}… <a class=\"wp-block-latest-posts__read-more\" href=\"{}\" rel=\"noopener\">Read more<span class=\"screen-reader-text\">: {}</span></a>",
+                cut,
                 esc_url(&post.link),
                 esc_html(title)
             );
         }
         if post.locked {
-            text = "This content is password protected.".to_owned();
+            text = Html::from("This content is password protected.");
         }
-        format!("<div class=\"wp-block-latest-posts__post-excerpt\">{text}</div>")
+        html!("<div class=\"wp-block-latest-posts__post-excerpt\">{}</div>", text)
     }
 }

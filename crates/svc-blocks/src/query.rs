@@ -5,12 +5,12 @@ use std::rc::Rc;
 use serde_json::Value;
 use svc_content::kses;
 use svc_model::{PostId, TermId, UserId};
-use svc_text::{esc_attr, esc_html, esc_url};
+use svc_text::{Html, esc_attr, esc_html, esc_url, html};
 
 use crate::{
     core::BlockCall,
     data::{MainQuery, Posts, PostsOrder, PostsQuery, Sticky, TermFilter, TermsOrder, TermsQuery},
-    html::heading,
+    html::{heading, stored},
 };
 
 /// Maximum number of posts per page.
@@ -18,21 +18,25 @@ const MAX_PER_PAGE: i64 = 100;
 /// Maximum number of posts or terms in a query.
 const MAX_IDS: usize = 200;
 
-pub(crate) fn query(call: &BlockCall<'_>) -> String {
+pub(crate) fn query(call: &BlockCall<'_>) -> Html {
     if call.attr("enhancedPagination") == true
         && let Some(id) = call.number("queryId")
     {
         // Attributes for the script that changes pages without reloading.
-        let script_attributes = format!(
-            "data-wp-context=\"{{}}\" data-wp-interactive=\"core/query\" data-wp-key=\"{id}\" data-wp-router-region=\"query-{id}\" "
+        let script_attributes = html!(
+            "data-wp-context=\"{{}}\" data-wp-interactive=\"core/query\" data-wp-key=\"{id}\" data-wp-router-region=\"query-{id}\" ",
+            id = id
         );
         if let Some(at) = call.content.find('<').map(|at| at + 1) {
             let end = call.content[at..].find(|c: char| !c.is_ascii_alphanumeric()).map_or(at, |n| at + n);
             let rest = call.content[end..].trim_start_matches(' ');
-            return format!("{} {script_attributes}{rest}", &call.content[..end]);
+            return Html::trusted(
+                format!("{} {script_attributes}{rest}", &call.content[..end]),
+                "the block's HTML with attributes in its first tag",
+            );
         }
     }
-    call.content.to_owned()
+    call.content.clone()
 }
 
 /// Whether the surrounding query block uses the main query of the page.
@@ -165,22 +169,22 @@ fn query_results(call: &BlockCall<'_>) -> Option<(PostsQuery, Rc<Posts>)> {
     Some((query, posts))
 }
 
-pub(crate) fn post_template(call: &BlockCall<'_>) -> String {
+pub(crate) fn post_template(call: &BlockCall<'_>) -> Html {
     let Some((_, posts)) = query_results(call).filter(|(_, posts)| !posts.items.is_empty()) else {
-        return String::new();
+        return Html::new();
     };
     let in_place = call.context_value("enhancedPagination") == true;
-    let items: String = posts
+    let items: Html = posts
         .items
         .iter()
         .map(|post| {
             let values = [("postId", Value::from(post.post.id.0)), ("postType", post.post.post_type.as_str().into())];
             let inside = call.within(values, || call.item());
             let key = match in_place {
-                true => format!("data-wp-key=\"post-template-item-{}\" ", post.post.id),
-                false => String::new(),
+                true => html!("data-wp-key=\"post-template-item-{}\" ", post.post.id.0),
+                false => Html::new(),
             };
-            format!("<li {key}class=\"wp-block-post {}\">{inside}</li>", post.classes.join(" "))
+            html!("<li {}class=\"wp-block-post {}\">{}</li>", key, Html::join(&post.classes, " "), inside)
         })
         .collect();
     let old_layout = call.context_value("displayLayout");
@@ -194,23 +198,23 @@ pub(crate) fn post_template(call: &BlockCall<'_>) -> String {
         }
         _ => String::new(),
     };
-    format!("<ul {}>{items}</ul>", call.wrapper_with(&[&grid, call.link_class()]))
+    html!("<ul {}>{}</ul>", call.wrapper_with(&[&grid, call.link_class()]), items)
 }
 
-pub(crate) fn no_results(call: &BlockCall<'_>) -> String {
+pub(crate) fn no_results(call: &BlockCall<'_>) -> Html {
     let is_empty = match query_results(call) {
         Some((_, posts)) => posts.items.is_empty(),
         None => false,
     };
     let inside = call.content.trim();
     if !is_empty || inside.is_empty() {
-        return String::new();
+        return Html::new();
     }
-    format!("<div {}>{}</div>", call.wrapper_with(&[call.link_class()]), call.content)
+    html!("<div {}>{}</div>", call.wrapper_with(&[call.link_class()]), call.content)
 }
 
-pub(crate) fn total(call: &BlockCall<'_>) -> String {
-    let Some((query, posts)) = query_results(call) else { return String::new() };
+pub(crate) fn total(call: &BlockCall<'_>) -> Html {
+    let Some((query, posts)) = query_results(call) else { return Html::new() };
     let total = posts.total;
     let start = query.offset + 1;
     let end = (query.offset + query.limit).min(total);
@@ -222,18 +226,14 @@ pub(crate) fn total(call: &BlockCall<'_>) -> String {
         (_, 1) => "1 result found".to_owned(),
         (_, n) => format!("{} results found", number(n)),
     };
-    format!("<div {}>{text}</div>", call.wrapper(&[]))
+    html!("<div {}>{}</div>", call.wrapper(&[]), esc_html(&text))
 }
 
-pub(crate) fn pagination(call: &BlockCall<'_>) -> String {
+pub(crate) fn pagination(call: &BlockCall<'_>) -> Html {
     if call.content.trim().is_empty() {
-        return String::new();
+        return Html::new();
     }
-    format!(
-        "<nav {}>{}</nav>",
-        call.wrapper(&[("aria-label", "Pagination"), ("class", call.link_class())]),
-        call.content
-    )
+    html!("<nav {}>{}</nav>", call.wrapper(&[("aria-label", "Pagination"), ("class", call.link_class())]), call.content)
 }
 
 /// Number of pages of the surrounding query block.
@@ -269,20 +269,20 @@ fn page_url(call: &BlockCall<'_>, page: u64) -> String {
     if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }
 
-pub(crate) fn previous(call: &BlockCall<'_>) -> String {
+pub(crate) fn previous(call: &BlockCall<'_>) -> Html {
     let now = page(call);
-    if now <= 1 { String::new() } else { adjacent_page_link(call, now - 1, "previous", "Previous Page") }
+    if now <= 1 { Html::new() } else { adjacent_page_link(call, now - 1, "previous", "Previous Page") }
 }
 
-pub(crate) fn next(call: &BlockCall<'_>) -> String {
+pub(crate) fn next(call: &BlockCall<'_>) -> Html {
     let now = page(call);
-    if now >= n_pages(call) { String::new() } else { adjacent_page_link(call, now + 1, "next", "Next Page") }
+    if now >= n_pages(call) { Html::new() } else { adjacent_page_link(call, now + 1, "next", "Next Page") }
 }
 
-fn adjacent_page_link(call: &BlockCall<'_>, page: u64, direction: &str, standard: &str) -> String {
+fn adjacent_page_link(call: &BlockCall<'_>, page: u64, direction: &'static str, standard: &'static str) -> Html {
     let shows_label = call.context_value("showLabel") != false;
     let label = match call.text("label") {
-        "" => standard.to_owned(),
+        "" => Html::from(standard),
         label => esc_html(label),
     };
     let sign = match (call.context_value("paginationArrow").as_str(), direction) {
@@ -292,79 +292,86 @@ fn adjacent_page_link(call: &BlockCall<'_>, page: u64, direction: &str, standard
         (Some("chevron"), _) => Some(("chevron", "«")),
         _ => None,
     };
-    let arrow = sign.map_or(String::new(), |(kind, sign)| {
-        format!(
-            "<span class='wp-block-query-pagination-{direction}-arrow is-arrow-{kind}' aria-hidden='true'>{sign}</span>"
+    let arrow = sign.map_or(Html::new(), |(kind, sign)| {
+        html!(
+            "<span class='wp-block-query-pagination-{}-arrow is-arrow-{}' aria-hidden='true'>{}</span>",
+            direction,
+            kind,
+            sign
         )
     });
-    let name = if shows_label { String::new() } else { format!(" aria-label=\"{}\"", esc_attr(&label)) };
-    let listed = if shows_label { label } else { String::new() };
-    let inside = if direction == "next" { format!("{listed}{arrow}") } else { format!("{arrow}{listed}") };
+    let name = if shows_label { Html::new() } else { html!(" aria-label=\"{}\"", esc_attr(&label)) };
+    let listed = if shows_label { label } else { Html::new() };
+    let inside = if direction == "next" { html!("{}{}", listed, arrow) } else { html!("{}{}", arrow, listed) };
     let script_attributes = match call.context_value("enhancedPagination") == true {
-        true => format!(
-            "data-wp-key=\"query-pagination-{direction}\" data-wp-on--click=\"core/query::actions.navigate\" data-wp-on--mouseenter=\"core/query::actions.prefetch\" data-wp-watch=\"core/query::callbacks.prefetch\" "
+        true => html!(
+            "data-wp-key=\"query-pagination-{}\" data-wp-on--click=\"core/query::actions.navigate\" data-wp-on--mouseenter=\"core/query::actions.prefetch\" data-wp-watch=\"core/query::callbacks.prefetch\" ",
+            direction
         ),
-        false => String::new(),
+        false => Html::new(),
     };
-    format!(
-        "<a {script_attributes}href=\"{}\" {}{name}>{inside}</a>",
+    html!(
+        "<a {}href=\"{}\" {}{}>{}</a>",
+        script_attributes,
         esc_url(&page_url(call, page)),
-        call.wrapper(&[])
+        call.wrapper(&[]),
+        name,
+        inside
     )
 }
 
-pub(crate) fn page_numbers(call: &BlockCall<'_>) -> String {
+pub(crate) fn page_numbers(call: &BlockCall<'_>) -> Html {
     let (now, pages) = (page(call), n_pages(call));
     if pages < 2 {
-        return String::new();
+        return Html::new();
     }
     let mid_size = u64::try_from(call.number("midSize").unwrap_or(2)).unwrap_or(2);
     let name = page_parameter(call);
     let mut parts = Vec::new();
     let mut dotted = false;
     let in_place = call.context_value("enhancedPagination") == true;
-    let key = |index: usize, click: &str| match in_place {
-        true => format!("data-wp-key=\"index-{index}\" {click}"),
-        false => String::new(),
+    let key = |index: usize, click: &'static str| match in_place {
+        true => html!("data-wp-key=\"index-{}\" {}", index, click),
+        false => Html::new(),
     };
     for n in 1..=pages {
         if n == now {
             let key = key(parts.len(), "");
-            parts.push(format!("<span {key}aria-current=\"page\" class=\"page-numbers current\">{n}</span>"));
+            parts.push(html!("<span {}aria-current=\"page\" class=\"page-numbers current\">{}</span>", key, n));
             dotted = true;
         } else if n == 1 || n == pages || n.abs_diff(now) <= mid_size {
             let is_own = n > 1 && main_query(call).is_none();
             let address = if is_own { format!("?{name}={n}") } else { page_url(call, n) };
             let key = key(parts.len(), "data-wp-on--click=\"core/query::actions.navigate\" ");
-            parts.push(format!("<a {key}class=\"page-numbers\" href=\"{}\">{n}</a>", esc_url(&address)));
+            parts.push(html!("<a {}class=\"page-numbers\" href=\"{}\">{}</a>", key, esc_url(&address), n));
             dotted = true;
         } else if dotted {
-            parts.push(format!("<span {}class=\"page-numbers dots\">&hellip;</span>", key(parts.len(), "")));
+            parts.push(html!("<span {}class=\"page-numbers dots\">&hellip;</span>", key(parts.len(), "")));
             dotted = false;
         }
     }
-    format!("<div {}>{}</div>", call.wrapper(&[]), parts.join("\n"))
+    html!("<div {}>{}</div>", call.wrapper(&[]), Html::join(parts, "\n"))
 }
 
 /// The title of the archive or search page. Outside of HTML pages, only the search text in the request's URL is
 /// known.
-pub(crate) fn title(call: &BlockCall<'_>) -> String {
+pub(crate) fn title(call: &BlockCall<'_>) -> Html {
     let list = call.data().main();
     let search_term = list.as_ref().map_or_else(|| search_text_in_url(call), |list| list.search_term.clone());
     let title = match (call.text("type"), search_term) {
         ("search", Some(text)) if call.is("showSearchTerm") => {
-            format!("Search results for: &#8220;{}&#8221;", esc_html(&text))
+            html!("Search results for: &#8220;{}&#8221;", esc_html(&text))
         }
-        ("search", Some(_)) => "Search results".to_owned(),
+        ("search", Some(_)) => Html::from("Search results"),
         ("archive", None) => list.map(|list| list.title.clone()).unwrap_or_default(),
-        _ => String::new(),
+        _ => Html::new(),
     };
     // Other types have an empty element.
     if title.is_empty() && matches!(call.text("type"), "" | "search" | "archive" | "post-type") {
         return title;
     }
     let tag = heading(call.number("level").unwrap_or(1));
-    format!("<{tag} {}>{title}</{tag}>", call.wrapper_with(&[&call.align_class()]))
+    html!("<{tag} {}>{}</{tag}>", call.wrapper_with(&[&call.align_class()]), title, tag = tag)
 }
 
 fn search_text_in_url(call: &BlockCall<'_>) -> Option<String> {
@@ -375,10 +382,10 @@ fn search_text_in_url(call: &BlockCall<'_>) -> Option<String> {
     is_home.then(|| percent_encoding::percent_decode_str(search_term).decode_utf8_lossy().replace('+', " "))
 }
 
-pub(crate) fn term_template(call: &BlockCall<'_>) -> String {
+pub(crate) fn term_template(call: &BlockCall<'_>) -> Html {
     let query_attributes = call.context_value("termQuery");
     if !query_attributes.is_object() {
-        return String::new();
+        return Html::new();
     }
     let ids = ids_of(&query_attributes["include"]);
     let query = TermsQuery {
@@ -400,7 +407,7 @@ pub(crate) fn term_template(call: &BlockCall<'_>) -> String {
     if ascends == (query.order == TermsOrder::Count) {
         listed.reverse();
     }
-    let items: String = listed
+    let items: Html = listed
         .into_iter()
         .map(|term| {
             let row = &term.term;
@@ -411,10 +418,10 @@ pub(crate) fn term_template(call: &BlockCall<'_>) -> String {
             ];
             let inside = call.within(values, || call.item());
             let class = esc_attr(&format!("wp-block-term term-{} {} taxonomy-{}", row.id, row.taxonomy, row.taxonomy));
-            format!("<li class=\"{class}\">{inside}</li>")
+            html!("<li class=\"{}\">{}</li>", class, inside)
         })
         .collect();
-    if items.is_empty() { items } else { format!("<ul {}>{items}</ul>", call.wrapper_with(&[call.link_class()])) }
+    if items.is_empty() { items } else { html!("<ul {}>{}</ul>", call.wrapper_with(&[call.link_class()]), items) }
 }
 
 /// The term in the block context.
@@ -423,19 +430,19 @@ fn term(call: &BlockCall<'_>) -> Option<std::rc::Rc<crate::data::TermView>> {
     call.data().term(TermId(id), call.context_value("taxonomy").as_str()?)
 }
 
-pub(crate) fn term_name(call: &BlockCall<'_>) -> String {
-    let Some(term) = term(call) else { return String::new() };
+pub(crate) fn term_name(call: &BlockCall<'_>) -> Html {
+    let Some(term) = term(call) else { return Html::new() };
     let inside = if call.is("isLink") {
-        format!("<a href=\"{}\">{}</a>", esc_url(&term.link), term.term.name)
+        html!("<a href=\"{}\">{}</a>", esc_url(&term.link), stored(&term.term.name))
     } else {
-        term.term.name.clone()
+        stored(&term.term.name)
     };
     let tag = heading(call.number("level").unwrap_or_default());
-    format!("<{tag} {}>{inside}</{tag}>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
+    html!("<{tag} {}>{}</{tag}>", call.wrapper_with(&[&call.align_class(), call.link_class()]), inside, tag = tag)
 }
 
-pub(crate) fn term_count(call: &BlockCall<'_>) -> String {
-    let Some(term) = term(call) else { return String::new() };
+pub(crate) fn term_count(call: &BlockCall<'_>) -> Html {
+    let Some(term) = term(call) else { return Html::new() };
     let (open, close) = match call.text("bracketType") {
         "none" => ("", ""),
         "square" => ("[", "]"),
@@ -443,19 +450,16 @@ pub(crate) fn term_count(call: &BlockCall<'_>) -> String {
         "angle" => ("<", ">"),
         _ => ("(", ")"),
     };
-    format!("<div {}>{open}{}{close}</div>", call.wrapper(&[]), term.term.count)
+    html!("<div {}>{}{}{}</div>", call.wrapper(&[]), open, term.term.count, close)
 }
 
-pub(crate) fn term_description(call: &BlockCall<'_>) -> String {
-    let Some(term) = term(call).filter(|term| !term.term.description.is_empty()) else { return String::new() };
+pub(crate) fn term_description(call: &BlockCall<'_>) -> Html {
+    let Some(term) = term(call).filter(|term| !term.term.description.is_empty()) else { return Html::new() };
     let text = match call.context_value("inTermList") == true {
-        true => svc_content::texturize(
-            &kses::post(&term.term.description).replace("&amp;", "&"),
-            svc_content::display::standard_shortcodes(),
-        ),
+        true => svc_content::render_inline(&kses::post(&term.term.description).replace("&amp;", "&")),
         false => call.content_of(format!("term {}", term.term.id), |context| {
             svc_content::display::render_term_description(&term.term.description, context)
         }),
     };
-    format!("<div {}>{text}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]))
+    html!("<div {}>{}</div>", call.wrapper_with(&[&call.align_class(), call.link_class()]), text)
 }

@@ -5,6 +5,7 @@ use svc_content::{
     block_render::{DynamicBlocks, Renderer},
     blocks::{Block, BlockTypes},
 };
+use svc_text::Html;
 
 use crate::{
     attributes, bindings, breadcrumbs, calendar, comments,
@@ -13,7 +14,7 @@ use crate::{
 };
 
 /// Renders a block to HTML.
-type RenderFn = fn(&BlockCall<'_>) -> String;
+type RenderFn = fn(&BlockCall<'_>) -> Html;
 
 /// The renderers of the dynamic core blocks.
 const RENDERERS: &[(&str, RenderFn)] = &[
@@ -95,14 +96,14 @@ const RENDER_INNER_BLOCKS: &[&str] =
     &["core/comment-template", "core/navigation", "core/post-template", "core/term-template"];
 
 impl DynamicBlocks for CoreBlocks<'_> {
-    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String> {
+    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &Html) -> Option<Html> {
         let name = block.name.as_deref()?;
         let block_type = self.types.get(name)?;
         let renderer_fn = RENDERERS.iter().find(|(known, _)| *known == name).map(|(_, renderer_fn)| *renderer_fn);
         if renderer_fn.is_none() && block_type.render.is_none() {
             return None;
         }
-        let Some(left) = self.blocks_left.get().checked_sub(1) else { return Some(String::new()) };
+        let Some(left) = self.blocks_left.get().checked_sub(1) else { return Some(Html::new()) };
         self.blocks_left.set(left);
         let attrs = attributes::complete_attributes(block_type, &block.attrs);
         if let Some(render) = &block_type.render {

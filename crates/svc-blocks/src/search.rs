@@ -2,23 +2,23 @@
 
 use serde_json::Value;
 use svc_content::{blocks::BlockType, kses};
-use svc_text::{esc_attr, esc_html, esc_url};
+use svc_text::{Html, esc_attr, esc_html, esc_url, html};
 
 use crate::{core::BlockCall, supports};
 
 /// A magnifying glass icon.
 const ICON: &str = "<svg class=\"search-icon\" viewBox=\"0 0 24 24\" width=\"24\" height=\"24\">\n\t\t\t\t\t<path d=\"M13 5c-3.3 0-6 2.7-6 6 0 1.4.5 2.7 1.3 3.7l-3.8 3.8 1.1 1.1 3.8-3.8c1 .8 2.3 1.3 3.7 1.3 3.3 0 6-2.7 6-6S16.3 5 13 5zm0 10.5c-2.5 0-4.5-2-4.5-4.5s2-4.5 4.5-4.5 4.5 2 4.5 4.5-2 4.5-4.5 4.5z\"></path>\n\t\t\t\t</svg>";
 
-pub(crate) fn search(call: &BlockCall<'_>) -> String {
-    let id = format!("wp-block-search__input-{}", call.next_id());
+pub(crate) fn search(call: &BlockCall<'_>) -> Html {
+    let id = html!("wp-block-search__input-{}", call.next_id());
     let position = call.text("buttonPosition");
     let (has_button, only_button) = (position != "no-button", position == "button-only");
     let class = classes(call, has_button, only_button);
     let parts = SearchStyles::of(call, only_button);
 
-    let script_attributes = if only_button { script_attributes(&id) } else { String::new() };
+    let script_attributes = if only_button { script_attributes(&id) } else { Html::new() };
     let width = width(call, &parts);
-    format!(
+    html!(
         "<form role=\"search\" method=\"get\" action=\"{}\" {} {script_attributes}>{}<div class=\"wp-block-search__inside-wrapper{}\" {width}>{}{}{}</div></form>",
         esc_url(&format!("{}/", call.data().site_info().home)),
         call.wrapper_with(&[&class]),
@@ -26,7 +26,9 @@ pub(crate) fn search(call: &BlockCall<'_>) -> String {
         parts.frame_class,
         input(call, &id, &parts, only_button),
         hidden_fields(call.attr("query")),
-        if has_button { button(call, &id, &parts, only_button) } else { String::new() },
+        if has_button { button(call, &id, &parts, only_button) } else { Html::new() },
+        script_attributes = script_attributes,
+        width = width
     )
 }
 
@@ -40,7 +42,7 @@ struct SearchStyles {
     colors: String,
     colors_css: String,
     /// Classes of the wrapper around the field and the button.
-    frame_class: String,
+    frame_class: Html,
     /// Whether the field and the button share a border.
     is_framed: bool,
 }
@@ -63,7 +65,11 @@ impl SearchStyles {
             border_css: border_css(call),
             colors: colors(call, &color),
             colors_css: colors_css(call),
-            frame_class: if is_framed && !border_class.is_empty() { format!(" {border_class}") } else { String::new() },
+            frame_class: if is_framed && !border_class.is_empty() {
+                html!(" {}", esc_attr(&border_class))
+            } else {
+                Html::new()
+            },
             border: border_class,
             is_framed,
         }
@@ -174,14 +180,14 @@ fn class_list(parts: &[&str]) -> String {
     parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn style(parts: &[&str]) -> String {
+fn style(parts: &[&str]) -> Html {
     let css = parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(";");
-    if css.is_empty() { String::new() } else { format!(" style=\"{}\"", esc_attr(&css)) }
+    if css.is_empty() { Html::new() } else { html!(" style=\"{}\"", esc_attr(&css)) }
 }
 
-fn label(call: &BlockCall<'_>, id: &str, parts: &SearchStyles) -> String {
+fn label(call: &BlockCall<'_>, id: &Html, parts: &SearchStyles) -> Html {
     let text = match call.text("label") {
-        "" => "Search".to_owned(),
+        "" => Html::from("Search"),
         label => kses::post(label),
     };
     let hidden = if call.is("showLabel") && !call.text("label").is_empty()
@@ -194,10 +200,10 @@ fn label(call: &BlockCall<'_>, id: &str, parts: &SearchStyles) -> String {
     let typography = if hidden.is_empty() { parts.typography.as_str() } else { "" };
     let css = if hidden.is_empty() { parts.typography_css.as_str() } else { "" };
     let class = class_list(&["wp-block-search__label", hidden, typography]);
-    format!("<label class=\"{}\" for=\"{id}\" {}>{text}</label>", esc_attr(&class), style(&[css]))
+    html!("<label class=\"{}\" for=\"{}\" {}>{}</label>", esc_attr(&class), id, style(&[css]), text)
 }
 
-fn input(call: &BlockCall<'_>, id: &str, parts: &SearchStyles, only_button: bool) -> String {
+fn input(call: &BlockCall<'_>, id: &Html, parts: &SearchStyles, only_button: bool) -> Html {
     let (border, border_css) =
         if parts.is_framed { ("", "") } else { (parts.border.as_str(), parts.border_css.as_str()) };
     let class = esc_attr(&class_list(&["wp-block-search__input", border, &parts.typography]));
@@ -206,28 +212,36 @@ fn input(call: &BlockCall<'_>, id: &str, parts: &SearchStyles, only_button: bool
     let css = style(&[border_css, typography]);
     let placeholder = esc_attr(call.text("placeholder"));
     if only_button {
-        return format!(
-            "<input aria-hidden=\"true\" class=\"{class}\" data-wp-bind--aria-hidden=\"!context.isSearchInputVisible\" data-wp-bind--tabindex=\"state.tabindex\" id=\"{id}\" placeholder=\"{placeholder}\"  value=\"\" type=\"search\" name=\"s\" required {css}/>"
+        return html!(
+            "<input aria-hidden=\"true\" class=\"{}\" data-wp-bind--aria-hidden=\"!context.isSearchInputVisible\" data-wp-bind--tabindex=\"state.tabindex\" id=\"{}\" placeholder=\"{}\"  value=\"\" type=\"search\" name=\"s\" required {}/>",
+            class,
+            id,
+            placeholder,
+            css
         );
     }
-    format!(
-        "<input class=\"{class}\" id=\"{id}\" placeholder=\"{placeholder}\" value=\"\" type=\"search\" name=\"s\" required {css}/>"
+    html!(
+        "<input class=\"{}\" id=\"{}\" placeholder=\"{}\" value=\"\" type=\"search\" name=\"s\" required {}/>",
+        class,
+        id,
+        placeholder,
+        css
     )
 }
 
 /// Hidden fields for further parameters of the search.
-fn hidden_fields(query: &Value) -> String {
+fn hidden_fields(query: &Value) -> Html {
     let field = |(name, value): (&String, &Value)| {
         let value = svc_php::cast::to_text(value);
-        format!("<input type=\"hidden\" name=\"{}\" value=\"{}\" />", esc_attr(name), esc_attr(&value))
+        html!("<input type=\"hidden\" name=\"{}\" value=\"{}\" />", esc_attr(name), esc_attr(&value))
     };
     query.as_object().into_iter().flatten().map(field).collect()
 }
 
-fn button(call: &BlockCall<'_>, _id: &str, parts: &SearchStyles, only_button: bool) -> String {
+fn button(call: &BlockCall<'_>, _id: &Html, parts: &SearchStyles, only_button: bool) -> Html {
     let is_icon = call.is("buttonUseIcon");
     let text = match call.text("buttonText") {
-        "" => "Search".to_owned(),
+        "" => Html::from("Search"),
         text => kses::post(text),
     };
     let (border, border_css) =
@@ -242,28 +256,31 @@ fn button(call: &BlockCall<'_>, _id: &str, parts: &SearchStyles, only_button: bo
         "wp-element-button",
     ]));
     let css = style(&[border_css, &parts.colors_css, &parts.typography_css]);
-    let inside = if is_icon { ICON } else { &text };
+    let inside = if is_icon { Html::from(ICON) } else { text.clone() };
     if only_button {
-        return format!(
-            "<button  aria-expanded=\"false\"  class=\"{class}\" data-wp-bind--aria-controls=\"state.ariaControls\" data-wp-bind--aria-expanded=\"context.isSearchInputVisible\" data-wp-bind--aria-label=\"state.ariaLabel\" data-wp-bind--type=\"state.type\" data-wp-on--click=\"actions.openSearchInput\"  {css}>{inside}</button>"
+        return html!(
+            "<button  aria-expanded=\"false\"  class=\"{}\" data-wp-bind--aria-controls=\"state.ariaControls\" data-wp-bind--aria-expanded=\"context.isSearchInputVisible\" data-wp-bind--aria-label=\"state.ariaLabel\" data-wp-bind--type=\"state.type\" data-wp-on--click=\"actions.openSearchInput\"  {}>{}</button>",
+            class,
+            css,
+            inside
         );
     }
     let name = esc_attr(&svc_text::strip_all_tags(&text, false));
-    format!("<button aria-label=\"{name}\" class=\"{class}\" type=\"submit\" {css}>{inside}</button>")
+    html!("<button aria-label=\"{}\" class=\"{}\" type=\"submit\" {}>{}</button>", name, class, css, inside)
 }
 
 /// Script attributes of a form whose field opens on demand.
-fn script_attributes(id: &str) -> String {
+fn script_attributes(id: &Html) -> Html {
     let context = format!(
         "{{\"isSearchInputVisible\":false,\"inputId\":\"{id}\",\"ariaLabelExpanded\":\"Submit Search\",\"ariaLabelCollapsed\":\"Expand search field\"}}"
     );
-    format!(
+    html!(
         "\n\t\t data-wp-interactive=\"core/search\"\n\t\t data-wp-context='{}'\n\t\t data-wp-class--wp-block-search__searchfield-hidden=\"!context.isSearchInputVisible\"\n\t\t data-wp-on--keydown=\"actions.handleSearchKeydown\"\n\t\t data-wp-on--focusout=\"actions.handleSearchFocusout\"\n\t\t",
-        esc_html(&context).replace("&quot;", "\"")
+        Html::trusted(esc_html(&context).replace("&quot;", "\""), "escaped for an attribute in apostrophes")
     )
 }
 
-fn width(call: &BlockCall<'_>, parts: &SearchStyles) -> String {
+fn width(call: &BlockCall<'_>, parts: &SearchStyles) -> Html {
     let mut css = Vec::new();
     if let (Some(width), unit @ ("px" | "%")) = (call.number("width").filter(|w| *w > 0), call.text("widthUnit")) {
         css.push(format!("width: {width}{unit}"));

@@ -1,6 +1,6 @@
 //! Social icons: links to profiles on other sites.
 
-use svc_text::{esc_attr, esc_html, esc_url, is_email};
+use svc_text::{Html, esc_attr, esc_html, esc_url, html, is_email};
 
 use crate::core::BlockCall;
 
@@ -72,16 +72,16 @@ fn icon(service: &str) -> &'static str {
     }
 }
 
-pub(crate) fn link(call: &BlockCall<'_>) -> String {
+pub(crate) fn link(call: &BlockCall<'_>) -> Html {
     let url = call.text("url");
     if url.is_empty() {
-        return String::new();
+        return Html::new();
     }
     let service = call.text("service");
     let name = SERVICES.iter().find(|(known, _)| *known == service).map_or("Share Icon", |(_, name)| *name);
     let label = if call.text("label").is_empty() { name } else { call.text("label") };
     let href = if is_email(url) {
-        format!("mailto:{}", obfuscated_email(url))
+        html!("mailto:{}", obfuscated_email(url))
     } else if url.starts_with('#') || url.starts_with('/') || has_scheme(url) {
         esc_url(url)
     } else {
@@ -92,7 +92,7 @@ pub(crate) fn link(call: &BlockCall<'_>) -> String {
     if new_tab {
         rel = format!("{rel} noopener nofollow").trim_start().to_owned();
     }
-    let rel = if rel.is_empty() { String::new() } else { format!("rel=\"{}\" ", esc_attr(&rel)) };
+    let rel = if rel.is_empty() { Html::new() } else { html!("rel=\"{}\" ", esc_attr(&rel)) };
     let target = if new_tab { "target=\"_blank\" " } else { "" };
     let colors = |name: &str, ending: &str| match call.context_value(name).as_str() {
         Some(color) if !color.is_empty() => format!("has-{color}-{ending}"),
@@ -113,11 +113,15 @@ pub(crate) fn link(call: &BlockCall<'_>) -> String {
         &colors("iconBackgroundColor", "background-color"),
     ]);
     let hidden = if call.context_value("showLabels") == true { "" } else { " screen-reader-text" };
-    format!(
+    html!(
         "<li {}><a {rel}{target}href=\"{href}\" class=\"wp-block-social-link-anchor\"><svg width=\"24\" height=\"24\" viewBox=\"0 0 24 24\" version=\"1.1\" xmlns=\"http://www.w3.org/2000/svg\" aria-hidden=\"true\" focusable=\"false\"><path d=\"{}\"></path></svg><span class=\"wp-block-social-link-label{hidden}\">{}</span></a></li>",
         call.wrapper(&[("class", &class), ("style", &css.join(";"))]),
         icon(service),
         esc_html(label),
+        rel = rel,
+        target = target,
+        href = href,
+        hidden = hidden
     )
 }
 
@@ -128,6 +132,6 @@ fn has_scheme(href: &str) -> bool {
 }
 
 /// Writes an e-mail address as character references, to hide it from simple address harvesters.
-fn obfuscated_email(href: &str) -> String {
-    href.chars().map(|c| format!("&#{:03};", u32::from(c))).collect()
+fn obfuscated_email(href: &str) -> Html {
+    href.chars().map(|c| html!("&#{};", esc_html(&format!("{:03}", u32::from(c))))).collect()
 }

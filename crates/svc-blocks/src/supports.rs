@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 use svc_content::{block_render::FluidSizes, blocks::BlockType, css};
-use svc_text::{esc_attr, kebab_case};
+use svc_text::{Html, esc_attr, html, kebab_case};
 
 /// Style declarations in output order: the path in the `style` attribute, and the property.
 type Rows = &'static [(&'static [&'static str], &'static str)];
@@ -341,8 +341,8 @@ pub(crate) fn attributes(
     styles: &WrapperStyles,
     attrs: &Map<String, Value>,
     block_type: &BlockType,
-    own: &[(&str, &str)],
-) -> String {
+    own: &[(&'static str, &str)],
+) -> Html {
     let own_of = |name: &str| own.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value);
     let joined = |parts: [&str; 2], by: &str| parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(by);
     let style = joined([own_of("style").trim_end_matches(';'), &styles.css()], ";");
@@ -366,13 +366,13 @@ pub(crate) fn attributes(
     let mut out = Vec::new();
     for (name, value) in [("style", style.as_str()), ("class", &class), ("id", &id), ("aria-label", label)] {
         if !value.is_empty() {
-            out.push(format!("{name}=\"{}\"", esc_attr(value)));
+            out.push(html!("{}=\"{}\"", name, esc_attr(value)));
         }
     }
     for (name, value) in own.iter().filter(|(name, _)| !["style", "class", "id", "aria-label"].contains(name)) {
-        out.push(format!("{name}=\"{}\"", esc_attr(value)));
+        out.push(html!("{}=\"{}\"", name, esc_attr(value)));
     }
-    out.join(" ")
+    Html::join(out, " ")
 }
 
 /// A copy of a block type with the support serialized, for renderers that apply a skipped support to another element.

@@ -5,7 +5,7 @@ use svc_model::{PostType, PostTypes, Taxonomies, Taxonomy};
 
 /// A template part, for the variations of the template part block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct PartVariation {
     /// Slug.
     pub slug: String,
     /// Title.
@@ -70,7 +70,7 @@ pub fn post_terms_variations(taxonomies: &Taxonomies) -> Vec<Value> {
 }
 
 /// Variations of `core/template-part`: one for header and footer, and one for each template part of the theme.
-pub fn template_part_variations(parts: &[Part]) -> Vec<Value> {
+pub fn template_part_variations(parts: &[PartVariation]) -> Vec<Value> {
     let areas = [("header", "Header"), ("footer", "Footer")].map(|(area, title)| {
         json!({
             "name": format!("area_{area}"),

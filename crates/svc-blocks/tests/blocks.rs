@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use svc_blocks::{
     BlockData, CoreBlocks,
     data::{
-        AuthorView, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteInfo,
+        AuthorView, BlockSiteInfo, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery,
         TaxonomyView, TemplatePartView, TermView, TermsQuery,
     },
     with_text,
@@ -23,11 +23,12 @@ use svc_content::{
     render_content,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
+use svc_text::{Html, esc_html, html};
 
-struct SmallSite(SiteInfo);
+struct SmallSite(BlockSiteInfo);
 
 fn small_site() -> SmallSite {
-    SmallSite(SiteInfo {
+    SmallSite(BlockSiteInfo {
         name: "Site &amp; Co".to_owned(),
         home: "http://s".to_owned(),
         login_url: "http://s/wp-login.php".to_owned(),
@@ -36,7 +37,7 @@ fn small_site() -> SmallSite {
         posts_per_page: 10,
         show_avatars: true,
         thread_depth: Some(3),
-        ..SiteInfo::default()
+        ..BlockSiteInfo::default()
     })
 }
 
@@ -60,9 +61,9 @@ fn post(id: i64) -> Option<Rc<PostView>> {
             ..Post::default()
         },
         link: format!("http://s/p{id}/"),
-        title: format!("Post {id}"),
+        title: html!("Post {}", id),
         locked: id == 3,
-        classes: vec![format!("post-{id}")],
+        classes: vec![html!("post-{}", id)],
         footnotes: r#"[{"id":"n1","content":"A <b>note</b><script>x</script>"}]"#.to_owned(),
         ..PostView::default()
     };
@@ -99,7 +100,7 @@ fn comment(id: i64, parent: i64) -> Rc<CommentView> {
 }
 
 impl BlockData for SmallSite {
-    fn site_info(&self) -> &SiteInfo {
+    fn site_info(&self) -> &BlockSiteInfo {
         &self.0
     }
     fn current_url(&self) -> &str {
@@ -157,7 +158,7 @@ impl BlockData for SmallSite {
     fn comment(&self, id: CommentId) -> Option<Rc<CommentView>> {
         Some(comment(id.0, 0))
     }
-    fn image(&self, _: PostId, _: &ImageRequest) -> Option<String> {
+    fn image(&self, _: PostId, _: &ImageRequest) -> Option<Html> {
         None
     }
     fn template_part(&self, slug: &str, _: &str) -> Option<TemplatePartView> {
@@ -175,7 +176,7 @@ impl BlockData for SmallSite {
     }
 }
 
-fn render(types: &BlockTypes, content: &str) -> String {
+fn render(types: &BlockTypes, content: &str) -> Html {
     let site = small_site();
     let blocks = CoreBlocks::new(types, &site);
     let theme = Theme::default();
@@ -371,7 +372,7 @@ fn block_types_with_a_render_callback_are_rendered() {
     types.register(
         BlockType::new("my/box", "Box")
             .attribute("n", serde_json::json!({"type": "integer", "default": 1}))
-            .rendered_by(|attributes, content| format!("[{} {content}]", attributes["n"])),
+            .rendered_by(|attributes, content| html!("[{} {}]", esc_html(&attributes["n"].to_string()), content)),
     );
     for (content, html) in [
         ("<!-- wp:my/box /-->", "[1 ]"),
@@ -398,11 +399,14 @@ fn recorded_theme() -> Theme {
 #[test]
 fn features_render_as_recorded() {
     let mut types = BlockTypes::default();
-    let badge =
-        BlockType::new("fixture/badge", "Badge").rendered_by(|_, _| "<span class=\"badge calm\">New</span>".to_owned());
+    let badge = BlockType::new("fixture/badge", "Badge")
+        .rendered_by(|_, _| Html::from("<span class=\"badge calm\">New</span>"));
     types.register(badge);
-    let site =
-        SmallSite(SiteInfo { name: "Peer &amp; Site".to_owned(), home: "http://s".to_owned(), ..SiteInfo::default() });
+    let site = SmallSite(BlockSiteInfo {
+        name: "Peer &amp; Site".to_owned(),
+        home: "http://s".to_owned(),
+        ..BlockSiteInfo::default()
+    });
     let theme = recorded_theme();
     let mut failed = Vec::new();
     let rows: Vec<Value> = include_str!("grid.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -429,7 +433,7 @@ fn block_hooks_insert_blocks() {
         ("my/item", "core/post-template", "lastChild"),
     ] {
         let file = json!({"name": name, "blockHooks": {anchor: place}});
-        types.register(BlockType::from_json(&file).unwrap().rendered_by(move |_, _| format!("[{name}]")));
+        types.register(BlockType::from_json(&file).unwrap().rendered_by(move |_, _| html!("[{}]", name)));
     }
     for (content, html) in [
         (r#"<!-- wp:block {"ref":4} /-->"#, "<p>in</p>[my/pattern]"),
@@ -447,7 +451,7 @@ fn block_hooks_insert_blocks() {
 }
 
 /// Renders with block hooks, as for a page's template.
-fn render_hooked(types: &BlockTypes, content: &str) -> String {
+fn render_hooked(types: &BlockTypes, content: &str) -> Html {
     let site = small_site();
     let blocks = CoreBlocks::new(types, &site);
     let (theme, dynamic) = (Theme::default(), with_text(&blocks));

@@ -45,7 +45,7 @@ pub async fn exposed_pages(proxy: &Proxy, host: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use axum::{Router, http::HeaderMap, routing::get};
-    use svc_gateway::Limits;
+    use svc_gateway::ProxyLimits;
 
     use super::*;
 
@@ -66,7 +66,10 @@ mod tests {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let upstream = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
             let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-            assert_eq!(exposed_pages(&Proxy::new(upstream, "p", Limits::default()), "site.example").await, expected);
+            assert_eq!(
+                exposed_pages(&Proxy::new(upstream, "p", ProxyLimits::default()), "site.example").await,
+                expected
+            );
             server.abort();
         }
     }

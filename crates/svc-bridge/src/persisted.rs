@@ -2,7 +2,7 @@
 //!
 //! Only responses to visitors are written: those of users may be private, and their keys depend on a secret of the process.
 //!
-//! The file is a line with a [`Header`], then for each response a line with an [`Entry`] and its body, and a line with [`END`].
+//! The file is a line with a [`Header`], then for each response a line with an [`PersistedEntry`] and its body, and a line with [`END`].
 
 use std::{
     io::{self, BufWriter, Write as _},
@@ -39,7 +39,7 @@ struct Header {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct PersistedEntry {
     key: Key,
     status: u16,
     headers: Vec<(String, String)>,
@@ -56,7 +56,7 @@ struct Entry {
 pub(crate) struct Saved {
     /// Where that process has stopped reading the news.
     pub(crate) from: ResumePoint,
-    entries: Vec<(Entry, Bytes)>,
+    entries: Vec<(PersistedEntry, Bytes)>,
 }
 
 /// Writes responses to visitors that are valid at `from` or later.
@@ -80,7 +80,7 @@ pub(crate) fn write(
     line(&mut file, serde_json::to_string(&header)?)?;
     let (clock, mut n) = (Clock::now(), 0);
     for (key, stored) in responses.filter(|(_, stored)| stored.is_for_visitor && stored.check().is_ok()) {
-        let Some(entry) = Entry::of(key, &stored, clock) else { continue };
+        let Some(entry) = PersistedEntry::of(key, &stored, clock) else { continue };
         line(&mut file, serde_json::to_string(&entry)?)?;
         file.write_all(&stored.answer.body)?;
         n += 1;
@@ -106,7 +106,7 @@ pub(crate) fn read(path: &Path, settings: &Settings) -> Option<Saved> {
         match next_line(&mut rest)? {
             line if line == END.as_bytes() => return Some(Saved { from: header.from, entries }),
             line => {
-                let entry: Entry = serde_json::from_slice(line).ok()?;
+                let entry: PersistedEntry = serde_json::from_slice(line).ok()?;
                 let (body, after) = rest.split_at_checked(entry.length)?;
                 entries.push((entry, Bytes::copy_from_slice(body)));
                 rest = after;
@@ -126,12 +126,12 @@ impl Saved {
     }
 }
 
-impl Entry {
+impl PersistedEntry {
     /// `None` for a header that is no text.
     fn of(key: Key, stored: &Stored, clock: Clock) -> Option<Self> {
         let headers = stored.answer.headers.iter();
         let headers = headers.map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())));
-        Some(Entry {
+        Some(PersistedEntry {
             key,
             status: stored.answer.status.as_u16(),
             headers: headers.collect::<Option<_>>()?,
@@ -291,7 +291,7 @@ mod tests {
         let later = Clock { monotonic: clock.monotonic, wall: clock.wall + AGE };
         let earlier = Clock { monotonic: clock.monotonic, wall: clock.wall.saturating_sub(AGE) };
         let restored = |at: Clock| {
-            let entry = Entry::of([1; 32], &stored(&changes, "", true), clock).unwrap();
+            let entry = PersistedEntry::of([1; 32], &stored(&changes, "", true), clock).unwrap();
             entry.into_stored(Bytes::new(), &changes, 7, at).is_some()
         };
         assert!(restored(clock) || restored(Clock::now()));

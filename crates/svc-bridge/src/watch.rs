@@ -51,7 +51,7 @@ pub struct Sources {
 
 /// The kinds of news, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum FeedKind {
     Binlog,
     Reports,
     Counter,
@@ -106,18 +106,18 @@ async fn run(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) {
         }
         None => None,
     };
-    let mut used: Option<Kind> = None;
+    let mut used: Option<FeedKind> = None;
     let (mut missing, mut last_problem) = (0, String::new());
     let (mut look, mut write) = (Instant::now(), Instant::now());
     loop {
         // The binary log connects again by itself.
-        if look <= Instant::now() && used != Some(Kind::Binlog) {
+        if look <= Instant::now() && used != Some(FeedKind::Binlog) {
             let status = match &sources.connector {
                 Some(connector) => Some(connector.status().await),
                 None => None,
             };
             let best = best(status.as_ref(), used);
-            missing = if used == Some(Kind::Reports) && best != Kind::Reports { missing + 1 } else { 0 };
+            missing = if used == Some(FeedKind::Reports) && best != FeedKind::Reports { missing + 1 } else { 0 };
             if used != Some(best) && (missing == 0 || missing >= MISSING) {
                 match open(best, &sources, saved.as_ref().map(|saved| saved.from.clone())).await {
                     Ok((kind, feed)) if used != Some(kind) => {
@@ -156,31 +156,35 @@ async fn run(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) {
 }
 
 /// The best news, as far as the connector's status shows.
-fn best(status: Option<&Result<Status, Error>>, used: Option<Kind>) -> Kind {
+fn best(status: Option<&Result<Status, Error>>, used: Option<FeedKind>) -> FeedKind {
     match status {
-        Some(Ok(status)) if status.can_report() => Kind::Reports,
+        Some(Ok(status)) if status.can_report() => FeedKind::Reports,
         // A WordPress that is away writes nothing.
-        Some(Err(Error::Failure(_))) => used.unwrap_or(Kind::Counter),
-        _ => Kind::Counter,
+        Some(Err(Error::Failure(_))) => used.unwrap_or(FeedKind::Counter),
+        _ => FeedKind::Counter,
     }
 }
 
 /// Opens the binary log, these news, or the next best.
-async fn open(kind: Kind, sources: &Sources, from: Option<ResumePoint>) -> Result<(Kind, Box<dyn Feed>), Unavailable> {
+async fn open(
+    kind: FeedKind,
+    sources: &Sources,
+    from: Option<ResumePoint>,
+) -> Result<(FeedKind, Box<dyn Feed>), Unavailable> {
     let sources = sources.clone();
-    let opened = tokio::task::spawn_blocking(move || -> Result<(Kind, Box<dyn Feed>), Unavailable> {
+    let opened = tokio::task::spawn_blocking(move || -> Result<(FeedKind, Box<dyn Feed>), Unavailable> {
         let source = Source { server: sources.database.clone(), prefix: sources.prefix.clone() };
         match Binlog::start(source, Changes::default(), from.as_ref()) {
-            Ok(feed) => return Ok((Kind::Binlog, Box::new(feed))),
+            Ok(feed) => return Ok((FeedKind::Binlog, Box::new(feed))),
             Err(why) => tracing::debug!("the binary log is not used: {why}"),
         }
-        if kind == Kind::Reports {
+        if kind == FeedKind::Reports {
             match Reports::start(&sources.database, &sources.prefix) {
-                Ok(feed) => return Ok((Kind::Reports, Box::new(feed))),
+                Ok(feed) => return Ok((FeedKind::Reports, Box::new(feed))),
                 Err(Unavailable(why)) => tracing::warn!("{why}"),
             }
         }
-        Ok((Kind::Counter, Box::new(Counter::start(&sources.database)?)))
+        Ok((FeedKind::Counter, Box::new(Counter::start(&sources.database)?)))
     });
     opened.await.unwrap_or_else(|error| Err(Unavailable(error.to_string())))
 }

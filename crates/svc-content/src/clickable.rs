@@ -1,7 +1,7 @@
 //! Converts plain URLs and e-mail addresses in text to links.
 
-use crate::markup::{find, is_white};
-use svc_text::esc_url;
+use crate::markup::{find, is_white, stored};
+use svc_text::{Html, esc_html, esc_url, html};
 
 /// How links to other sites are marked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -137,7 +137,7 @@ fn link(text: &str, rel: LinkRel<'_>) -> String {
 
 /// Replaces the matches of a rule, which is called for each position with the character before the match; it returns
 /// the link and the match's end.
-fn links(text: &str, rule: impl Fn(&str, usize) -> Option<(String, usize)>) -> String {
+fn links(text: &str, rule: impl Fn(&str, usize) -> Option<(Html, usize)>) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut copied, mut at) = (0, 0);
     while at < text.len() {
@@ -165,7 +165,7 @@ fn scheme(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// A URL with a scheme, after white space or punctuation.
-fn link_url(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
+fn link_url(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(Html, usize)> {
     let bytes = text.as_bytes();
     let lead = |b: u8| is_white(b) || b"(<.,;:!?".contains(&b);
     let plain = |b: u8| is_word(b) || b >= 0x80 || b"#%~/@[]*(+=&$-".contains(&b);
@@ -202,13 +202,13 @@ fn link_url(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usiz
     let url = esc_url(&text[start..end]);
     if url.is_empty() {
         // Not a valid URL: skip it without searching inside.
-        return Some((text[start..whole].to_owned(), whole));
+        return Some((stored(&text[start..whole]), whole));
     }
-    Some((format!("<a href=\"{url}\"{}>{url}</a>{}", rel.attribute(&url), &text[end..whole]), whole))
+    Some((html!("<a href=\"{url}\"{}>{url}</a>{}", rel.attribute(&url), stored(&text[end..whole]), url = url), whole))
 }
 
 /// A host name that starts with `www.` or `ftp.`, after white space or a tag.
-fn link_host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usize)> {
+fn link_host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(Html, usize)> {
     let bytes = text.as_bytes();
     if !is_white(bytes[before]) && bytes[before] != b'>' {
         return None;
@@ -221,11 +221,11 @@ fn link_host(text: &str, before: usize, rel: LinkRel<'_>) -> Option<(String, usi
     (end > start + 4).then_some(())?;
     let end = if b".,;:)".contains(&bytes[end - 1]) { end - 1 } else { end };
     let url = esc_url(&format!("http://{}", &text[start..end]));
-    (!url.is_empty()).then(|| (format!("<a href=\"{url}\"{}>{url}</a>", rel.attribute(&url)), end))
+    (!url.is_empty()).then(|| (html!("<a href=\"{url}\"{}>{url}</a>", rel.attribute(&url), url = url), end))
 }
 
 /// An e-mail address after white space or a tag.
-fn link_email(text: &str, before: usize) -> Option<(String, usize)> {
+fn link_email(text: &str, before: usize) -> Option<(Html, usize)> {
     let bytes = text.as_bytes();
     if !is_white(bytes[before]) && bytes[before] != b'>' {
         return None;
@@ -248,8 +248,8 @@ fn link_email(text: &str, before: usize) -> Option<(String, usize)> {
             break domain + last + len;
         }
     };
-    let mail = &text[start..end];
-    Some((format!("<a href=\"mailto:{mail}\">{mail}</a>"), end))
+    let mail = esc_html(&text[start..end]);
+    Some((html!("<a href=\"mailto:{mail}\">{mail}</a>", mail = mail), end))
 }
 
 /// Removes links that are the only content of another link.

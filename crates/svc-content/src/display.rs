@@ -2,6 +2,8 @@
 
 use std::{cell::Cell, fmt, sync::LazyLock};
 
+use svc_text::Html;
+
 use crate::{
     autop::autop,
     balance::balance_tags,
@@ -11,6 +13,7 @@ use crate::{
     embeds::{EmbedLookup, autoembed, embed_shortcodes},
     excerpt::{EXCERPT_MORE, first_page, teaser, trim_words, without_footnotes},
     images::{Images, content_tags},
+    markup::stored,
     shortcodes::{Page, Shortcodes, unautop},
     smilies::smilies,
     texturize::texturize,
@@ -93,9 +96,9 @@ impl fmt::Debug for RenderContext<'_> {
 pub struct TextBlocks<'d>(pub &'d dyn DynamicBlocks);
 
 impl DynamicBlocks for TextBlocks<'_> {
-    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String> {
+    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &Html) -> Option<Html> {
         match block.name.as_deref() {
-            Some("core/shortcode") => Some(autop(content, true)),
+            Some("core/shortcode") => Some(stored(autop(content, true))),
             _ => self.0.render(renderer, block, content),
         }
     }
@@ -128,22 +131,27 @@ impl fmt::Debug for TextBlocks<'_> {
 }
 
 /// Renders a title. Source: filter `the_title`.
-pub fn render_title(title: &str) -> String {
+pub fn render_title(title: &str) -> Html {
     let title = convert_chars(&texturize(title, standard_shortcodes()));
-    svc_text::trim(&title).replace("Wordpress", "WordPress")
+    stored(svc_text::trim(&title).replace("Wordpress", "WordPress"))
+}
+
+/// Renders a short text with typography only, such as the site's title.
+pub fn render_inline(text: &str) -> Html {
+    stored(texturize(text, standard_shortcodes()))
 }
 
 /// Renders a post's content. Source: filter `the_content`.
-pub fn render_content(content: &str, context: &RenderContext<'_>) -> String {
+pub fn render_content(content: &str, context: &RenderContext<'_>) -> Html {
     // Dynamic blocks may render other posts' content recursively.
     let depth = context.depth.get();
     if depth >= blocks::MAX_DEPTH {
-        return String::new();
+        return Html::new();
     }
     context.depth.set(depth + 1);
     let html = content_filters(content, context, true);
     context.depth.set(depth);
-    html
+    stored(html)
 }
 
 /// The content filters; without `whole`, for excerpts, without blocks and images.
@@ -153,26 +161,26 @@ fn content_filters(content: &str, context: &RenderContext<'_>, whole: bool) -> S
     if whole {
         let parsed = context.renderer.parse(&html, context.root.as_ref());
         is_blocks = has_blocks(&html) || parsed.iter().any(|block| block.name.is_some());
-        html = context.renderer.content(&parsed);
+        html = context.renderer.content(&parsed).into_string();
     }
     format_filters(&html, context, whole, !is_blocks)
 }
 
 /// Renders the content of a block widget: embeds, blocks, shortcodes and images. Source: filter `widget_block_content`.
-pub fn render_widget_blocks(text: &str, context: &RenderContext<'_>) -> String {
+pub fn render_widget_blocks(text: &str, context: &RenderContext<'_>) -> Html {
     let html = context.renderer.render(&blocks::parse(&with_embeds(text, context)));
-    content_tags(&context.shortcodes.run(&html, &context.page), context.images)
+    stored(content_tags(&context.shortcodes.run(&html, &context.page), context.images))
 }
 
 /// Renders the text of a text widget. Source: filter `widget_text_content`.
-pub fn render_widget_text(text: &str, context: &RenderContext<'_>) -> String {
-    format_filters(&with_embeds(text, context), context, true, true)
+pub fn render_widget_text(text: &str, context: &RenderContext<'_>) -> Html {
+    stored(format_filters(&with_embeds(text, context), context, true, true))
 }
 
 /// Renders the text of an HTML text widget: shortcodes, and optionally paragraphs. Source: `WP_Widget_Text::widget`.
-pub fn render_plain_widget_text(text: &str, paragraphs: bool, context: &RenderContext<'_>) -> String {
+pub fn render_plain_widget_text(text: &str, paragraphs: bool, context: &RenderContext<'_>) -> Html {
     let html = if paragraphs { unautop(&autop(text, true), context.shortcodes) } else { text.to_owned() };
-    context.shortcodes.run(&html, &context.page)
+    stored(context.shortcodes.run(&html, &context.page))
 }
 
 fn with_embeds(text: &str, context: &RenderContext<'_>) -> String {
@@ -198,7 +206,7 @@ fn format_filters(html: &str, context: &RenderContext<'_>, images: bool, paragra
 /// Renders a post's `excerpt.rendered`: the manual excerpt, or one generated from the content.
 ///
 /// Source: filters `get_the_excerpt` and `the_excerpt`.
-pub fn render_excerpt(excerpt: &str, content: &str, context: &RenderContext<'_>) -> String {
+pub fn render_excerpt(excerpt: &str, content: &str, context: &RenderContext<'_>) -> Html {
     if is_empty_excerpt(excerpt) {
         let generated = trim_excerpt(content, context.excerpt_length, context);
         return render_manual_excerpt(&generated, context);
@@ -207,13 +215,13 @@ pub fn render_excerpt(excerpt: &str, content: &str, context: &RenderContext<'_>)
 }
 
 /// Generates an excerpt from a post's content, as plain text with typography. Source: `wp_trim_excerpt`.
-pub fn trim_excerpt(content: &str, n_words: usize, context: &RenderContext<'_>) -> String {
+pub fn trim_excerpt(content: &str, n_words: usize, context: &RenderContext<'_>) -> Html {
     let text = teaser(first_page(content));
     let text = context.shortcodes.strip(&text);
     let text = excerpt_remove_blocks(&text, &context.renderer);
     let text = without_footnotes(&text);
     let text = content_filters(&text, context, false).replace("]]>", "]]&gt;");
-    trim_words(&text, n_words, EXCERPT_MORE)
+    stored(trim_words(&text, n_words, EXCERPT_MORE))
 }
 
 /// Whether there is no manual excerpt, so that one is generated.
@@ -222,24 +230,24 @@ pub fn is_empty_excerpt(excerpt: &str) -> bool {
 }
 
 /// Renders a manual excerpt. Source: filter `the_excerpt`.
-pub fn render_manual_excerpt(excerpt: &str, context: &RenderContext<'_>) -> String {
+pub fn render_manual_excerpt(excerpt: &str, context: &RenderContext<'_>) -> Html {
     let html = context.smilies(&texturize(excerpt, context.shortcodes));
     let html = autop(&convert_chars(&html), true);
-    content_tags(&unautop(&html, context.shortcodes), context.images)
+    stored(content_tags(&unautop(&html, context.shortcodes), context.images))
 }
 
 /// Renders a comment. Source: filter `comment_text`.
-pub fn render_comment(text: &str, context: &RenderContext<'_>) -> String {
+pub fn render_comment(text: &str, context: &RenderContext<'_>) -> Html {
     let html = make_clickable(text, LinkRel { own_host: context.own_host, ugc: true });
     let html = convert_chars(&texturize(&html, context.shortcodes));
     let html = autop(&balance_tags(&context.smilies(&html)), true);
-    capital_p(&html)
+    stored(capital_p(&html))
 }
 
 /// Renders a term's description. Source: filter `term_description`.
-pub fn render_term_description(text: &str, context: &RenderContext<'_>) -> String {
+pub fn render_term_description(text: &str, context: &RenderContext<'_>) -> Html {
     let html = autop(&convert_chars(&texturize(text, context.shortcodes)), true);
-    unautop(&html, context.shortcodes)
+    stored(unautop(&html, context.shortcodes))
 }
 
 /// Replaces ampersands that start no reference by `&#038;`. Source: `convert_chars`.

@@ -1,9 +1,9 @@
 //! URLs of audio, video and other pages' content, alone on a line or in `[embed]`.
 
-use svc_text::{esc_html, esc_url};
+use svc_text::{Html, esc_html, esc_url, html};
 
 use crate::{
-    markup::{MarkupKind, find, html_split, is_white, skip_white, trim_white_end},
+    markup::{MarkupKind, find, html_split, is_white, skip_white, stored, trim_white_end},
     shortcodes::{Page, Shortcodes, media_kind},
 };
 
@@ -47,9 +47,12 @@ pub(crate) fn embed_shortcodes(text: &str, page: &Page, lookup: EmbedLookup<'_>)
         let content = call.content.filter(|content| !content.is_empty());
         let url = content.or(call.attributes.get("src")).unwrap_or_default().replace("&amp;", "&");
         if url.is_empty() {
-            return String::new();
+            return Html::new();
         }
-        embed(&url, lookup).unwrap_or_else(|| format!("<a href=\"{}\">{}</a>", esc_url(&url), esc_html(&url)))
+        match embed(&url, lookup) {
+            Some(embed) => stored(embed),
+            None => html!("<a href=\"{}\">{}</a>", esc_url(&url), esc_html(&url)),
+        }
     })
 }
 

@@ -22,8 +22,8 @@ pub mod texturize;
 
 pub use autop::autop;
 pub use display::{
-    RenderContext, render_comment, render_content, render_excerpt, render_term_description, render_title,
-    render_widget_text, trim_excerpt,
+    RenderContext, render_comment, render_content, render_excerpt, render_inline, render_term_description,
+    render_title, render_widget_text, trim_excerpt,
 };
 pub use shortcodes::Shortcodes;
 pub use texturize::texturize;

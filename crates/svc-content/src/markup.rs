@@ -3,6 +3,13 @@
 //! The contents of `<…>` are not parsed here, and no tree is built. Every split moves forward, so walking over a text
 //! takes linear time.
 
+use svc_text::Html;
+
+/// Stored content, titles and descriptions are HTML, before and after the display filters.
+pub(crate) fn stored(html: impl Into<String>) -> Html {
+    Html::trusted(html, "stored as HTML: filtered when it was saved, unless its author may use any HTML")
+}
+
 /// Kinds of parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkupKind {

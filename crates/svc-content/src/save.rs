@@ -41,14 +41,14 @@ pub fn content_with_allowed(text: &str, allowed: Option<&AllowedHtml>) -> String
 /// The excerpt of a post. Source: `excerpt_save_pre`.
 pub fn excerpt(text: &str, filtered: bool) -> String {
     let text = convert_invalid_entities(text);
-    if filtered { kses::post(&text) } else { text }
+    if filtered { kses::post(&text).into_string() } else { text }
 }
 
 /// The title of a post. Source: `title_save_pre`.
 pub fn title(text: &str, filtered: bool) -> String {
     // NUL is slashed when WordPress trims the title, so it is not white space here.
     let text = text.trim_matches([' ', '\t', '\n', '\r', '\x0B']);
-    if filtered { kses::data(text) } else { text.to_owned() }
+    if filtered { kses::data(text).into_string() } else { text.to_owned() }
 }
 
 /// The name of a term, for all authors: plain text with `&`, `<` and `>` escaped. Source: `pre_term_name`.
@@ -68,17 +68,17 @@ pub fn term_name(text: &str) -> String {
 
 /// The URL of a comment author, for all authors. Source: `pre_comment_author_url`.
 pub fn author_url(text: &str) -> String {
-    kses::data(&svc_text::sanitize_url(&svc_text::strip_all_tags(text, false)))
+    kses::data(&svc_text::sanitize_url(&svc_text::strip_all_tags(text, false))).into_string()
 }
 
 /// The description of a term, for all authors. Source: `pre_term_description`.
 pub fn term_description(text: &str) -> String {
-    kses::filter(text, AllowedHtml::description())
+    kses::filter(text, AllowedHtml::description()).into_string()
 }
 
 /// The biographical text of a user, for all authors. Source: `pre_user_description`.
 pub fn user_description(text: &str) -> String {
-    kses::filter(text, AllowedHtml::description())
+    kses::filter(text, AllowedHtml::description()).into_string()
 }
 
 /// The footnotes of a post, for authors without `unfiltered_html`: a JSON list of objects with `id` and `content`.
@@ -95,7 +95,7 @@ pub fn footnotes(text: &str) -> String {
         let [id, content] = ["id", "content"].map(|name| footnote.get(name).filter(|value| truthy(value)));
         let (id, content) = (id?, content.filter(|content| is_scalar(content))?);
         let id = if is_scalar(id) { sanitize_key(&to_text(id)) } else { String::new() };
-        Some(json!({"id": id, "content": kses::post(&to_text(content))}))
+        Some(json!({"id": id, "content": kses::post(&to_text(content)).as_str()}))
     };
     svc_php::json::encode(&footnotes.iter().filter_map(filtered).collect())
 }

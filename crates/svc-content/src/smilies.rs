@@ -1,5 +1,7 @@
 //! Smilies: converts `:-)` and similar text between spaces to emoji or images.
 
+use svc_text::{esc_url, html};
+
 use crate::markup::{find, space_len};
 
 /// Texts and their emoji.
@@ -76,9 +78,10 @@ fn replace(text: &str, images: &str, out: &mut String) {
             Some((smiley, emoji)) => {
                 out.push_str(&text[copied..at]);
                 if emoji == MR_GREEN {
-                    out.push_str(&format!(
-                        "<img src=\"{}\" alt=\"{smiley}\" class=\"wp-smiley\" style=\"height: 1em; max-height: 1em;\" />",
-                        svc_text::esc_url(&format!("{images}{emoji}"))
+                    out.push_str(&html!(
+                        "<img src=\"{}\" alt=\"{}\" class=\"wp-smiley\" style=\"height: 1em; max-height: 1em;\" />",
+                        esc_url(&format!("{images}{emoji}")),
+                        smiley
                     ));
                 } else {
                     out.push_str(emoji);

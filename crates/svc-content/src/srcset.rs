@@ -1,6 +1,6 @@
 //! The files of an image in several sizes, for `srcset` and `sizes`.
 
-use svc_text::esc_attr;
+use svc_text::{esc_attr, html};
 
 /// Maximum width of listed files, except for the displayed one.
 const MAX_WIDTH: u64 = 2048;
@@ -92,7 +92,7 @@ impl Image {
             let plain = src.split('?').next().unwrap_or_default();
             if let Some((width, height)) = self.dimensions(plain) {
                 let (width, height) = scaled_to_style(&tag, width, height);
-                tag = tag.replacen("<img", &format!("<img width=\"{width}\" height=\"{height}\""), 1);
+                tag = tag.replacen("<img", &html!("<img width=\"{}\" height=\"{}\"", width, height), 1);
             }
         }
         if tag.contains(" srcset=") || edit_mark(&self.file).is_some_and(|edit| !basename(&src).contains(edit)) {
@@ -105,9 +105,9 @@ impl Image {
         else {
             return tag;
         };
-        let mut attributes = format!(" srcset=\"{}\"", esc_attr(&srcset));
+        let mut attributes = html!(" srcset=\"{}\"", esc_attr(&srcset));
         if !tag.contains(" sizes=") {
-            attributes.push_str(&format!(" sizes=\"{}\"", sizes(displayed.0)));
+            attributes.push(html!(" sizes=\"{}\"", esc_attr(&sizes(displayed.0))));
         }
         let inside = tag.trim_end_matches('>').trim_end_matches(['/', ' ']);
         format!("{inside}{attributes} />")

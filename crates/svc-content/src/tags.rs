@@ -238,16 +238,16 @@ pub fn inside(html: &str, tag: &Tag) -> Option<Range<usize>> {
 
 /// Changes to the tags of a text, which are applied together.
 #[derive(Debug)]
-pub struct Changes<'h> {
+pub struct TagChanges<'h> {
     html: &'h str,
     /// Ranges to replace, whether they are sorted after changes to the tag's start, and replacements.
     edits: Vec<(Range<usize>, bool, String)>,
 }
 
-impl<'h> Changes<'h> {
+impl<'h> TagChanges<'h> {
     /// Creates an empty set of changes.
     pub fn of(html: &'h str) -> Self {
-        Changes { html, edits: Vec::new() }
+        TagChanges { html, edits: Vec::new() }
     }
 
     /// Replaces an attribute, or adds it after the tag's name.
@@ -365,7 +365,7 @@ pub(crate) fn escape(value: &str) -> String {
 
 /// Sets the `fetchpriority` of all images.
 pub fn set_image_priority(html: &str, priority: &str) -> String {
-    let mut changes = Changes::of(html);
+    let mut changes = TagChanges::of(html);
     for tag in Tags::new(html).filter(|tag| tag.is(html, "img")) {
         changes.set(&tag, "fetchpriority", priority);
     }
@@ -379,7 +379,7 @@ mod tests {
     /// Adds the class `n` to the first `<p>`.
     #[track_caller]
     fn check(html: &str, expected: &str) {
-        let mut changes = Changes::of(html);
+        let mut changes = TagChanges::of(html);
         if let Some(tag) = Tags::new(html).find(|tag| tag.is(html, "p")) {
             changes.add_classes(&tag, ["n"]);
         }
@@ -422,7 +422,7 @@ mod tests {
     fn attributes_are_replaced_in_place_or_added_in_order() {
         let html = "<a x='1' STYLE=\"b:c\"><b style='d:e;' hidden>";
         let tags: Vec<Tag> = Tags::new(html).collect();
-        let mut changes = Changes::of(html);
+        let mut changes = TagChanges::of(html);
         changes.set(&tags[0], "z", "it's <\"&\">");
         changes.set(&tags[0], "x", "2");
         changes.set_boolean(&tags[0], "data-y");

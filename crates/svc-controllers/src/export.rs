@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use svc_packages::{archive::Limits, pack::pack};
+use svc_packages::{archive::ArchiveLimits, pack::pack};
 use svc_routing::{Controller, Request, Response, Result, Returns, Route, forbidden, get};
 use svc_schema::Error;
 use svc_site::{
     Site,
     blocking::run_blocking,
     template_parts::without_theme,
-    templates::load::{Kind, TemplateLookup},
+    templates::load::{TemplateKind, TemplateLookup},
 };
 
 use crate::{global_styles, request::can};
@@ -20,9 +20,9 @@ const ZIP: &str = "application/zip";
 /// Prefixes of file names that are excluded, as in WordPress.
 const EXCLUDED: [&str; 7] = [".DS_Store", ".bzr", ".git", ".hg", ".svn", "node_modules", "vendor"];
 /// Limits of the archive, which is built in memory.
-const LIMITS: Limits = Limits { entries: 10_000, bytes: 64 << 20 };
+const LIMITS: ArchiveLimits = ArchiveLimits { entries: 10_000, bytes: 64 << 20 };
 /// Folders of templates and template parts in a theme.
-const FOLDERS: [(Kind, &str); 2] = [(Kind::Template, "templates/"), (Kind::Part, "parts/")];
+const FOLDERS: [(TemplateKind, &str); 2] = [(TemplateKind::Template, "templates/"), (TemplateKind::Part, "parts/")];
 
 fn cannot_export(req: &Request) -> Error {
     forbidden(req, "rest_cannot_export_templates", "You are not allowed to export templates.")

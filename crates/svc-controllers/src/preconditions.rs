@@ -8,7 +8,7 @@ use svc_model::PostId;
 use svc_routing::{Conditional, EntityTags, Method, Request, Result, Validators};
 use svc_site::{
     Site,
-    object_state::Subject,
+    object_state::ConditionalObject,
     preconditions::{ObjectState, Pending, Preconditions, ReadState},
 };
 use svc_versions::{Context, VersionedCache};
@@ -20,13 +20,13 @@ use crate::respond;
 const CERTAIN_AFTER: TimeDelta = TimeDelta::seconds(2);
 
 /// The object that a request names.
-type FindSubject = Box<dyn Fn(&Request) -> Option<Subject> + Send + Sync>;
+type FindSubject = Box<dyn Fn(&Request) -> Option<ConditionalObject> + Send + Sync>;
 
 struct ObjectRoute {
     site: Arc<Site>,
     subject: FindSubject,
     /// The states of objects that were read, until they change.
-    states: VersionedCache<Subject, ObjectState>,
+    states: VersionedCache<ConditionalObject, ObjectState>,
 }
 
 /// Memory for the states of a route, in bytes, and that of one.
@@ -36,31 +36,31 @@ const STATE_SIZE: usize = 256;
 /// Makes a route conditional on the object that `subject` finds in its requests.
 pub(crate) fn on(
     site: &Arc<Site>,
-    subject: impl Fn(&Request) -> Option<Subject> + Send + Sync + 'static,
+    subject: impl Fn(&Request) -> Option<ConditionalObject> + Send + Sync + 'static,
 ) -> Arc<dyn Conditional> {
     let states = VersionedCache::new(STATES_CAPACITY);
     Arc::new(ObjectRoute { site: Arc::clone(site), subject: Box::new(subject), states })
 }
 
 /// Makes a route conditional on the object whose id is the parameter `id`.
-pub(crate) fn on_id(site: &Arc<Site>, subject: fn(i64) -> Subject) -> Arc<dyn Conditional> {
+pub(crate) fn on_id(site: &Arc<Site>, subject: fn(i64) -> ConditionalObject) -> Arc<dyn Conditional> {
     on(site, move |req| Some(subject(respond::number(req, "id"))))
 }
 
 /// Makes a route conditional on the post whose id is the parameter `id`.
 pub(crate) fn on_post(site: &Arc<Site>) -> Arc<dyn Conditional> {
-    on_id(site, |id| Subject::Post(PostId(id)))
+    on_id(site, |id| ConditionalObject::Post(PostId(id)))
 }
 
 impl ObjectRoute {
     /// Reads the state in the transaction that changes the object.
-    fn read_state(&self, subject: Subject) -> ReadState {
+    fn read_state(&self, subject: ConditionalObject) -> ReadState {
         let site = Arc::clone(&self.site);
         Arc::new(move |db| subject.state(&site, db))
     }
 
     /// The state for a response. A failure to read it fails the response as well.
-    fn current_state(&self, cx: &Context, subject: Subject) -> Option<ObjectState> {
+    fn current_state(&self, cx: &Context, subject: ConditionalObject) -> Option<ObjectState> {
         let (store, stamp) = (&self.site.store, self.site.store.stamp(cx));
         if let Some(state) = stamp.and_then(|stamp| self.states.get(cx, store.versions(), &subject, stamp)) {
             return Some(state);

@@ -15,7 +15,7 @@ use svc_store::{Db, StoredText, options};
 
 use crate::preconditions;
 use crate::{RestSite, caller, errors};
-use svc_site::object_state::Subject;
+use svc_site::object_state::ConditionalObject;
 
 pub use crate::registries::settings::{RegisteredSetting, is_secret_option, without_texts};
 
@@ -66,11 +66,11 @@ fn as_text(value: &Value) -> String {
 }
 
 fn escaped(value: Value) -> Option<Value> {
-    Some(svc_text::esc_html(&as_text(&value)).into())
+    Some(svc_text::esc_html(&as_text(&value)).into_string().into())
 }
 
 fn plain(value: Value) -> Option<Value> {
-    Some(svc_content::kses::data(&svc_text::strip_tags(&as_text(&value))).into())
+    Some(svc_content::kses::data(&svc_text::strip_tags(&as_text(&value))).into_string().into())
 }
 
 fn web_url(value: Value) -> Option<Value> {
@@ -249,7 +249,7 @@ impl Controller for SiteSettings {
         let options: Vec<String> = self.rest.registered_settings.iter().map(|s| s.option.clone()).collect();
         vec![
             Route::new("/settings")
-                .conditional(preconditions::on(&self.site, move |_| Some(Subject::Options(options.clone()))))
+                .conditional(preconditions::on(&self.site, move |_| Some(ConditionalObject::Options(options.clone()))))
                 .schema(Schema::compile(self.item_schema()))
                 .endpoint(get(Self::fetch, Self::can_manage))
                 .endpoint(

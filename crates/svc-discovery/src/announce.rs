@@ -2,7 +2,7 @@
 
 use svc_brand::LINK_RELATION;
 use svc_permalinks::SiteUrls;
-use svc_text::{esc_html, esc_url, sanitize_url};
+use svc_text::{Html, esc_html, esc_url, html, sanitize_url};
 
 /// The discovery links of a page: the API root, and the route of the resource that the page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,16 +31,14 @@ impl Announcement {
     }
 
     /// `<link>` elements for the HTML head.
-    pub fn head_links(&self) -> String {
+    pub fn head_links(&self) -> Html {
         if self.root.is_empty() {
-            return String::new();
+            return Html::new();
         }
-        let mut html = format!("<link rel=\"{LINK_RELATION}\" href=\"{}\" />", esc_url(&self.root));
+        let mut html = html!("<link rel=\"{}\" href=\"{}\" />", LINK_RELATION, esc_url(&self.root));
         if let Some(resource) = &self.resource {
             let href = esc_url(resource);
-            html.push_str(&format!(
-                "<link rel=\"alternate\" title=\"JSON\" type=\"application/json\" href=\"{href}\" />"
-            ));
+            html.push(html!("<link rel=\"alternate\" title=\"JSON\" type=\"application/json\" href=\"{}\" />", href));
         }
         html
     }

@@ -22,7 +22,7 @@ const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// A blocking HTTP client that only connects to addresses its [`Guard`] permits. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct GuardedClient {
     guard: Guard,
     user_agent: String,
 }
@@ -40,7 +40,7 @@ pub struct Get {
 
 /// A response to a [`Get`] request, with any status code.
 #[derive(Debug)]
-pub struct Response {
+pub struct FetchedResponse {
     /// Status code.
     pub status: u16,
     /// Headers.
@@ -51,7 +51,7 @@ pub struct Response {
     pub url: String,
 }
 
-impl Response {
+impl FetchedResponse {
     /// The value of a header as text; empty if the header is absent or not visible ASCII.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
@@ -107,17 +107,17 @@ impl Get {
     }
 }
 
-impl Client {
+impl GuardedClient {
     /// Creates a client that sends `user_agent` with every request.
     pub fn new(guard: Guard, user_agent: impl Into<String>) -> Self {
-        Client { guard, user_agent: user_agent.into() }
+        GuardedClient { guard, user_agent: user_agent.into() }
     }
 
     /// Sends a request and waits for the response. Responses with an error status are returned like any other.
     ///
     /// # Errors
     /// If the URL is not permitted, the request fails or times out, or the response exceeds a limit.
-    pub fn send(&self, get: &Get) -> Result<Response, FetchError> {
+    pub fn send(&self, get: &Get) -> Result<FetchedResponse, FetchError> {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
         guard.check_uri(&get.url.parse().map_err(|_| FetchError::InvalidUrl)?)?;
         let config = Agent::config_builder()
@@ -145,7 +145,7 @@ impl Client {
             return Err(FetchError::TooLarge(get.limit));
         }
         let (head, _) = response.into_parts();
-        Ok(Response { status: head.status.as_u16(), headers: head.headers, body, url })
+        Ok(FetchedResponse { status: head.status.as_u16(), headers: head.headers, body, url })
     }
 
     /// Returns whether the URL is valid and permitted, without looking up its host.

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use svc_fetch::{Allowed, Client, FetchError, Get, Guard, Response};
+use svc_fetch::{Allowed, FetchError, FetchedResponse, Get, Guard, GuardedClient};
 
 /// Starts a server that passes each connection and its request headers to `respond`.
 fn serve(respond: impl Fn(&mut TcpStream, &str) + Send + Sync + Clone + 'static) -> SocketAddr {
@@ -38,9 +38,9 @@ fn redirect(to: &str) -> String {
 }
 
 /// Sends a request to `server`, the only permitted target.
-fn send(server: SocketAddr, change: impl FnOnce(Get) -> Get) -> Result<Response, FetchError> {
+fn send(server: SocketAddr, change: impl FnOnce(Get) -> Get) -> Result<FetchedResponse, FetchError> {
     let allowed: Allowed = server.to_string().parse().expect("invalid origin");
-    let client = Client::new(Guard::new(vec![allowed]), "tests");
+    let client = GuardedClient::new(Guard::new(vec![allowed]), "tests");
     client.send(&change(Get::new(format!("http://{server}/")).within(Duration::from_secs(2))))
 }
 
@@ -84,7 +84,7 @@ fn stops_after_too_many_redirects() {
 #[test]
 fn rejects_names_that_resolve_to_loopback() {
     let server = fixed_response("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret".to_owned());
-    let client = Client::new(Guard::default(), "tests");
+    let client = GuardedClient::new(Guard::default(), "tests");
     for host in ["localhost", "127.0.0.1", "127.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
         for port in [80, server.port()] {
             let get = Get::new(format!("http://{host}:{port}/"));

@@ -15,7 +15,7 @@ use crate::{
     body::{Body, Download, Progress, Upload, empty},
     failure::{Failed, Failure},
     headers::{Origin, add_via, prepare, remove_hop_by_hop},
-    options::Limits,
+    options::ProxyLimits,
 };
 
 /// Time after which an unused connection is closed. Less than the usual limits of web servers, so that a request rarely meets a connection
@@ -28,11 +28,11 @@ pub(crate) struct HttpClient {
     authority: Authority,
     /// Name of the proxy in `Via`.
     name: String,
-    limits: Limits,
+    limits: ProxyLimits,
 }
 
 impl HttpClient {
-    pub(crate) fn new(authority: Authority, name: String, limits: Limits) -> Self {
+    pub(crate) fn new(authority: Authority, name: String, limits: ProxyLimits) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_connect_timeout(Some(limits.connect));
         connector.set_nodelay(true);

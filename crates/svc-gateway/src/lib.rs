@@ -13,6 +13,6 @@ mod upstream;
 pub use body::{Body, BoxError, boxed, empty};
 pub use failure::{ErrorFormat, Failure};
 pub use headers::Origin;
-pub use options::{InvalidFolder, Limits, Options, Site, SiteFolder};
+pub use options::{InvalidFolder, Options, ProxyLimits, Site, SiteFolder};
 pub use proxy::Proxy;
 pub use upstream::{InvalidUpstream, Upstream};

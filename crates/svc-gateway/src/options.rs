@@ -4,7 +4,7 @@ use std::{path::PathBuf, str::FromStr, time::Duration};
 
 /// Limits on forwarded requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProxyLimits {
     /// Time limit for a connection.
     pub connect: Duration,
     /// Time limit for the head of the response, from the last part of the request that was sent.
@@ -15,9 +15,9 @@ pub struct Limits {
     pub requests: usize,
 }
 
-impl Default for Limits {
+impl Default for ProxyLimits {
     fn default() -> Self {
-        Limits {
+        ProxyLimits {
             connect: Duration::from_secs(5),
             response: Duration::from_secs(60),
             idle: Duration::from_secs(60),
@@ -30,13 +30,13 @@ impl Default for Limits {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Limits on forwarded requests.
-    pub limits: Limits,
+    pub limits: ProxyLimits,
     /// The site's files. Only a FastCGI upstream uses them.
     pub site: Site,
 }
 
-impl From<Limits> for Options {
-    fn from(limits: Limits) -> Self {
+impl From<ProxyLimits> for Options {
+    fn from(limits: ProxyLimits) -> Self {
         Options { limits, site: Site::default() }
     }
 }

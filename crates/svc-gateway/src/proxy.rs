@@ -14,10 +14,10 @@ use tokio::{
 use crate::{
     body::Body,
     failure::Failure,
-    fastcgi::{FastCgi, Route, open},
+    fastcgi::{FastCgi, ScriptRoute, open},
     headers::{self, Origin, has_passed},
     http_client::HttpClient,
-    options::{Limits, Options},
+    options::{Options, ProxyLimits},
     upstream::{Address, Upstream},
 };
 
@@ -36,7 +36,7 @@ struct Inner {
     upstream: Upstream,
     /// Name of this proxy in `Via`.
     name: String,
-    limits: Limits,
+    limits: ProxyLimits,
     slots: Arc<Semaphore>,
     waiting: Semaphore,
     /// When a loop was logged.
@@ -50,7 +50,7 @@ enum Client {
 
 impl Proxy {
     /// A proxy to this upstream. `name` identifies this process in `Via`, so that a loop is recognized; it must be a token.
-    /// [`Limits`] suffice as options for a web server; FastCGI requires a [`Site`](crate::Site).
+    /// [`ProxyLimits`] suffice as options for a web server; FastCGI requires a [`Site`](crate::Site).
     pub fn new(upstream: Upstream, name: impl Into<String>, options: impl Into<Options>) -> Self {
         let (name, Options { limits, site }) = (name.into(), options.into());
         let client = match &upstream.0 {
@@ -101,8 +101,8 @@ impl Proxy {
         match &self.0.client {
             Client::Http(client) => client.forward(Request::from_parts(parts, body), origin, self.slot().await?).await,
             Client::FastCgi(client) => match client.route(&parts).await? {
-                Route::Response(response) => Ok(response),
-                Route::Script(script) => client.run(script, parts, body, origin, self.slot().await?).await,
+                ScriptRoute::Response(response) => Ok(response),
+                ScriptRoute::Script(script) => client.run(script, parts, body, origin, self.slot().await?).await,
             },
         }
     }

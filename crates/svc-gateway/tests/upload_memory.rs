@@ -11,7 +11,7 @@ use futures_util::{StreamExt as _, stream};
 use http::Request;
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
-use svc_gateway::{BoxError, Limits, Origin, Site, boxed};
+use svc_gateway::{BoxError, Origin, ProxyLimits, Site, boxed};
 
 #[path = "it/php_fpm.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
@@ -31,7 +31,7 @@ fn peak_memory() -> i64 {
 #[tokio::test]
 async fn large_uploads_are_not_held_in_memory() {
     let Some(fpm) = php_fpm::PhpFpm::start(&[("index.php", SCRIPT)]) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     let before = peak_memory();
     // Without a length: 64 MB in parts of 64 KB, which are made one by one.
     let parts = stream::iter(0..1024).map(|_| Ok::<_, BoxError>(Frame::data(Bytes::from(vec![b'x'; 65_536]))));

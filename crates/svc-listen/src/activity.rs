@@ -20,7 +20,7 @@ use tokio::{
     sync::Notify,
 };
 
-use crate::limits::Limits;
+use crate::limits::ConnectionLimits;
 
 /// A client that transfers this many bytes per second is never too slow: each byte offsets a millisecond of waiting.
 const BYTES_PER_SECOND: u64 = 1_000;
@@ -162,7 +162,7 @@ impl Activity {
     }
 
     /// Why the connection should be closed now, if it should.
-    pub(crate) fn verdict(&self, now: Instant, limits: &Limits) -> Option<&'static str> {
+    pub(crate) fn verdict(&self, now: Instant, limits: &ConnectionLimits) -> Option<&'static str> {
         let state = self.state();
         let since = |time: Instant| now.saturating_duration_since(time);
         if state.n_in_progress == 0 {

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::{
     activity::{Activity, Close},
-    limits::Limits,
+    limits::ConnectionLimits,
     log::Seldom,
     network::network_of,
 };
@@ -33,7 +33,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(10);
 
 /// All connections of a server.
 pub(crate) struct Connections {
-    limits: Limits,
+    limits: ConnectionLimits,
     list: Mutex<List>,
     /// Notified when a slot becomes free.
     freed: Notify,
@@ -108,7 +108,7 @@ impl List {
 }
 
 impl Connections {
-    pub(crate) fn new(limits: Limits) -> Arc<Self> {
+    pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
         Arc::new(Connections {
             limits,
             list: Mutex::default(),

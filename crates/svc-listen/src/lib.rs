@@ -20,7 +20,7 @@ pub use compression::{Compression, CompressionUsage};
 pub use descriptors::raise_limit;
 pub use error::{Error, Result};
 pub use in_flight::InFlight;
-pub use limits::Limits;
+pub use limits::ConnectionLimits;
 pub use log::{AccessLog, panic_message};
 pub use middleware::{Stack, middleware_stack};
 pub use network::{Network, network_of};

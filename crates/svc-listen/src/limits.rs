@@ -6,7 +6,7 @@ use crate::network::Network;
 
 /// Limits on requests and connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// Maximum size of a request body in bytes.
     pub body: u64,
     /// Maximum number of connections.
@@ -27,9 +27,9 @@ pub struct Limits {
     pub trusted: Vec<Network>,
 }
 
-impl Default for Limits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
-        Limits {
+        ConnectionLimits {
             body: 64 << 20,
             connections: 1_024,
             connections_per_network: 256,

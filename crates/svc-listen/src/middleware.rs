@@ -26,7 +26,7 @@ use crate::{
     compression::{Accepted, Compression},
     forwarding::Forwarding,
     head,
-    limits::Limits,
+    limits::ConnectionLimits,
     log::{self, AccessLog},
 };
 
@@ -41,8 +41,8 @@ const SENSITIVE: [HeaderName; 3] = [header::AUTHORIZATION, header::COOKIE, heade
 ///
 /// One service does all of it: a tower layer for each would allocate and dispatch dynamically several times per request, which
 /// costs as much as serving a small response.
-pub fn middleware_stack<S>(inner: S, limits: &Limits, log: AccessLog, compression: Compression) -> Stack<S> {
-    let settings = Settings {
+pub fn middleware_stack<S>(inner: S, limits: &ConnectionLimits, log: AccessLog, compression: Compression) -> Stack<S> {
+    let settings = StackSettings {
         forwarding: Forwarding::new(&limits.trusted),
         compression,
         log,
@@ -52,7 +52,7 @@ pub fn middleware_stack<S>(inner: S, limits: &Limits, log: AccessLog, compressio
     Stack { inner, settings: Arc::new(settings) }
 }
 
-struct Settings {
+struct StackSettings {
     forwarding: Forwarding,
     compression: Compression,
     log: AccessLog,
@@ -66,7 +66,7 @@ struct Settings {
 #[derive(Clone)]
 pub struct Stack<S> {
     inner: S,
-    settings: Arc<Settings>,
+    settings: Arc<StackSettings>,
 }
 
 impl<S, B> Service<Request> for Stack<S>
@@ -88,7 +88,7 @@ where
     }
 }
 
-impl Settings {
+impl StackSettings {
     async fn respond<S, B>(&self, inner: S, mut request: Request) -> Response
     where
         S: Service<Request, Response = Response<B>, Error = Infallible>,

@@ -21,7 +21,7 @@ use crate::{
     connections::{Admission, Connections, Slot},
     error::{Error, Result},
     in_flight::InFlight,
-    limits::Limits,
+    limits::ConnectionLimits,
     log::Seldom,
 };
 
@@ -104,7 +104,7 @@ impl Running {
     ///
     /// # Errors
     /// If the listener's address cannot be read.
-    pub fn start(listener: TcpListener, service: impl App, limits: Limits) -> Result<Self> {
+    pub fn start(listener: TcpListener, service: impl App, limits: ConnectionLimits) -> Result<Self> {
         let address = listener.local_addr().map_err(Error::Address)?;
         let (stop, stopped) = oneshot::channel();
         // Dropping the sender stops the server, too.
@@ -154,7 +154,7 @@ impl<S> App for S where
 pub async fn serve(
     listener: TcpListener,
     app: impl App,
-    limits: Limits,
+    limits: ConnectionLimits,
     requests: InFlight,
     stop: impl Future<Output = ()>,
 ) {

@@ -98,7 +98,7 @@ impl SiteAuthenticator {
         &self,
         cx: &Context,
         config: &LoginSettings,
-        sent: &basic::Credentials,
+        sent: &basic::BasicCredentials,
         address: Option<IpAddr>,
         recording: &mut Option<JoinHandle<()>>,
     ) -> Result<Result<AuthOutcome, AuthError>, Error> {
@@ -243,7 +243,7 @@ fn client_address(credentials: &Credentials) -> Option<IpAddr> {
     credentials.extensions.get::<Client>().map(|client| client.address)
 }
 
-fn basic_credentials(headers: &HeaderMap) -> Option<basic::Credentials> {
+fn basic_credentials(headers: &HeaderMap) -> Option<basic::BasicCredentials> {
     basic::parse(headers.get(header::AUTHORIZATION)?.to_str().ok()?)
 }
 

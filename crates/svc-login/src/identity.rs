@@ -48,7 +48,7 @@ pub struct Identities {
     /// Derived from the latest options.
     current: ByTls<ArcSwapOption<LoginSettings>>,
     /// Cached users.
-    subjects: VersionedCache<(LookupBy, String), Arc<Subject>>,
+    subjects: VersionedCache<(LookupBy, String), Arc<UserCredentials>>,
 }
 
 /// The kind of a lookup.
@@ -73,7 +73,7 @@ pub struct LoginSettings {
 }
 
 /// A user with the stored values that authentication needs.
-pub struct Subject {
+pub struct UserCredentials {
     /// The user.
     pub user: User,
     /// The stored capabilities.
@@ -101,12 +101,12 @@ impl LoginSettings {
     }
 
     /// The user as a caller of the REST API.
-    pub fn caller(&self, subject: &Subject) -> Caller {
+    pub fn caller(&self, subject: &UserCredentials) -> Caller {
         self.caller_with_key(subject).0
     }
 
     /// The user as a caller of the REST API, with the key under which data is cached for them.
-    pub fn caller_with_key(&self, subject: &Subject) -> (Caller, CallerKey) {
+    pub fn caller_with_key(&self, subject: &UserCredentials) -> (Caller, CallerKey) {
         let (caller, key) = self.granted(subject);
         let id = subject.user.id;
         // In the log lines of the request.
@@ -115,7 +115,7 @@ impl LoginSettings {
     }
 
     /// A caller with the subject's capabilities, and the key of these.
-    fn granted(&self, subject: &Subject) -> (Caller, CallerKey) {
+    fn granted(&self, subject: &UserCredentials) -> (Caller, CallerKey) {
         let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = granted.get(&subject.capabilities) {
             return known.clone();
@@ -174,7 +174,7 @@ impl Identities {
         value: &str,
         scheme: Scheme,
         grace: bool,
-    ) -> Result<(CookieStatus, Option<Arc<Subject>>), Error> {
+    ) -> Result<(CookieStatus, Option<Arc<UserCredentials>>), Error> {
         let now = self.now(cx);
         let Ok(parsed) = AuthCookie::parse(value) else { return Ok((CookieStatus::Absent, None)) };
         let subject = if parsed.current(now, grace).is_ok() { self.by_login(cx, parsed.login)? } else { None };
@@ -186,7 +186,7 @@ impl Identities {
     }
 
     /// The user with this login name.
-    fn by_login(&self, cx: &Context, login: &str) -> Result<Option<Arc<Subject>>, Error> {
+    fn by_login(&self, cx: &Context, login: &str) -> Result<Option<Arc<UserCredentials>>, Error> {
         self.cached(cx, (LookupBy::Login, login), |db| find(db, login))
     }
 
@@ -194,7 +194,7 @@ impl Identities {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn by_name(&self, cx: &Context, name: &str) -> Result<Option<Arc<Subject>>, Error> {
+    pub fn by_name(&self, cx: &Context, name: &str) -> Result<Option<Arc<UserCredentials>>, Error> {
         self.cached(cx, (LookupBy::LoginOrEmail, name), |db| match find(db, &svc_text::sanitize_user(name, false))? {
             None if svc_text::is_email(name) => users::by_email(db, name)?.map(|user| with_meta(db, user)).transpose(),
             found => Ok(found),
@@ -207,8 +207,8 @@ impl Identities {
         &self,
         cx: &Context,
         (by, name): (LookupBy, &str),
-        look_up: impl FnOnce(&mut Db) -> Result<Option<Subject>, StoreError>,
-    ) -> Result<Option<Arc<Subject>>, Error> {
+        look_up: impl FnOnce(&mut Db) -> Result<Option<UserCredentials>, StoreError>,
+    ) -> Result<Option<Arc<UserCredentials>>, Error> {
         let (key, store) = ((by, name.to_owned()), &self.site.store);
         let stamp = store.stamp(cx);
         if let Some(subject) = stamp.and_then(|stamp| self.subjects.get(cx, store.versions(), &key, stamp)) {
@@ -241,14 +241,14 @@ pub fn token_of(value: &str) -> &str {
 }
 
 /// The stored user with this login name.
-fn find(db: &mut Db, login: &str) -> Result<Option<Subject>, StoreError> {
+fn find(db: &mut Db, login: &str) -> Result<Option<UserCredentials>, StoreError> {
     users::by_login(db, login)?.map(|user| with_meta(db, user)).transpose()
 }
 
-fn with_meta(db: &mut Db, user: User) -> Result<Subject, StoreError> {
+fn with_meta(db: &mut Db, user: User) -> Result<UserCredentials, StoreError> {
     let meta = meta::load_one(db, MetaKind::User, user.id.0)?;
     let prefix = db.prefix();
-    Ok(Subject {
+    Ok(UserCredentials {
         capabilities: meta.first(&format!("{prefix}capabilities")).cloned().unwrap_or_default(),
         prefix: prefix.into(),
         sessions: meta.first(SESSIONS).map(|stored| Sessions::from_value(&stored.json())).unwrap_or_default(),

@@ -38,7 +38,7 @@ use svc_site::caller::ClientAddress;
 use svc_versions::{Context, Transport};
 
 pub use authenticate::{SiteAuthenticator, WrongPassword};
-pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, Subject, cookie_value, token_of};
+pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, UserCredentials, cookie_value, token_of};
 pub use rate_limit::Attempts;
 pub use view::language;
 

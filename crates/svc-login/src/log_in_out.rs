@@ -46,7 +46,7 @@ const AGENT_LENGTH: usize = 300;
 
 /// The fields of the log-in form.
 #[derive(Validate)]
-struct Credentials {
+struct LogInForm {
     /// Login name or email address, trimmed.
     #[validate(length(min = 1))]
     login: String,
@@ -162,7 +162,7 @@ impl LoginPages {
 
     async fn log_in(&self, parts: &LoginRequest, form: &Form, settings: &Settings) -> Page {
         let refused = |status, error: &str| Ok(self.form(status, settings, parts, form, error, ""));
-        let typed = Credentials { login: form.get("log").trim().to_owned(), password: form.get("pwd").to_owned() };
+        let typed = LogInForm { login: form.get("log").trim().to_owned(), password: form.get("pwd").to_owned() };
         // Clients other than browsers post the form without a cookie, and without this field.
         if form.has("testcookie") && cookie_value(&parts.headers, &self.identities.site.brand.test_cookie()).is_none() {
             return refused(

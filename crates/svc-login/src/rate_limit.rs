@@ -158,7 +158,7 @@ impl Attempts {
     }
 
     /// Whether credentials of the API must not be checked now. Returns the time to wait.
-    pub fn refuses_check(&self, address: IpAddr, sent: &basic::Credentials) -> Option<Duration> {
+    pub fn refuses_check(&self, address: IpAddr, sent: &basic::BasicCredentials) -> Option<Duration> {
         let wait = self.limited_for(network_of(address))?;
         if self.valid.get(&self.hash(sent)).is_some() {
             return None;
@@ -169,7 +169,7 @@ impl Attempts {
     }
 
     /// Records valid credentials of the API.
-    pub fn succeeded(&self, sent: &basic::Credentials) {
+    pub fn succeeded(&self, sent: &basic::BasicCredentials) {
         let hash = self.hash(sent);
         if self.valid.get(&hash).is_none() {
             self.valid.insert(hash, ());
@@ -191,7 +191,7 @@ impl Attempts {
         self.limited.get(&network)?.checked_duration_since(Instant::now())
     }
 
-    fn hash(&self, sent: &basic::Credentials) -> u64 {
+    fn hash(&self, sent: &basic::BasicCredentials) -> u64 {
         self.key.hash_one((&sent.login, sent.password.expose()))
     }
 }
@@ -203,8 +203,8 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1));
     const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 2));
 
-    fn credentials(login: &str, password: &str) -> basic::Credentials {
-        basic::Credentials { login: login.to_owned(), password: svc_auth::Secret::new(password) }
+    fn credentials(login: &str, password: &str) -> basic::BasicCredentials {
+        basic::BasicCredentials { login: login.to_owned(), password: svc_auth::Secret::new(password) }
     }
 
     #[test]

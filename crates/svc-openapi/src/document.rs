@@ -9,7 +9,7 @@ use svc_routing::{BoundEndpoint, Method, RouteEntry, Server, Transport};
 use crate::components::{Components, pascal};
 use crate::names::Names;
 use crate::operation::{Context, OperationNames, operation};
-use crate::paths::{Template, templates};
+use crate::paths::{PathTemplate, templates};
 use crate::shape::collections;
 
 /// The version of the OpenAPI specification.
@@ -161,7 +161,7 @@ impl Paths {
 }
 
 /// The template with unnamed parameters.
-fn form(template: &Template) -> String {
+fn form(template: &PathTemplate) -> String {
     let segments = template.path.split('/').map(|segment| {
         let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         if name.is_some_and(|name| !name.contains(['{', '}'])) { "{}" } else { segment }

@@ -6,12 +6,12 @@ use svc_schema::{Sanitizer, Validator};
 
 use crate::components::{Components, part_ref, pascal, schema_ref};
 use crate::names::Names;
-use crate::paths::{PathParam, Template};
+use crate::paths::{PathParam, PathTemplate};
 use crate::schema::{Usage, convert};
 
 /// The route of an operation.
 pub(crate) struct Context<'a> {
-    pub(crate) template: &'a Template,
+    pub(crate) template: &'a PathTemplate,
     pub(crate) route: &'a RouteEntry,
     /// The name of the item schema.
     pub(crate) item: Option<&'a str>,

@@ -10,7 +10,7 @@ const MAX_TEMPLATES: usize = 8;
 
 /// A path template, such as `/books/{id}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Template {
+pub(crate) struct PathTemplate {
     pub(crate) path: String,
     pub(crate) params: Vec<PathParam>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct PathParam {
 ///
 /// # Errors
 /// The reason why the pattern has no template.
-pub(crate) fn templates(pattern: &str) -> Result<Vec<Template>, String> {
+pub(crate) fn templates(pattern: &str) -> Result<Vec<PathTemplate>, String> {
     let alternatives = parse(pattern)?;
     let mut out = Vec::new();
     for sequence in &alternatives {
@@ -45,7 +45,7 @@ pub(crate) fn templates(pattern: &str) -> Result<Vec<Template>, String> {
     for template in out.iter_mut().filter(|template| template.path.len() > 1) {
         template.path.truncate(template.path.trim_end_matches('/').len());
     }
-    let mut unique: Vec<Template> = Vec::new();
+    let mut unique: Vec<PathTemplate> = Vec::new();
     for template in out {
         if !unique.iter().any(|other| other.path == template.path) {
             unique.push(template);
@@ -59,8 +59,8 @@ pub(crate) fn templates(pattern: &str) -> Result<Vec<Template>, String> {
 }
 
 /// The templates of a sequence.
-fn expand(sequence: &Sequence) -> Result<Vec<Template>, String> {
-    let mut out = vec![Template::default()];
+fn expand(sequence: &Sequence) -> Result<Vec<PathTemplate>, String> {
+    let mut out = vec![PathTemplate::default()];
     for piece in sequence {
         let forms = forms(piece)?;
         if out.len() * forms.len() > MAX_TEMPLATES * MAX_TEMPLATES {
@@ -71,21 +71,21 @@ fn expand(sequence: &Sequence) -> Result<Vec<Template>, String> {
     Ok(out)
 }
 
-fn joined(start: &Template, end: &Template) -> Template {
-    Template {
+fn joined(start: &PathTemplate, end: &PathTemplate) -> PathTemplate {
+    PathTemplate {
         path: format!("{}{}", start.path, end.path),
         params: start.params.iter().chain(&end.params).cloned().collect(),
     }
 }
 
 /// The forms of a part of a pattern.
-fn forms(piece: &Piece) -> Result<Vec<Template>, String> {
+fn forms(piece: &Piece) -> Result<Vec<PathTemplate>, String> {
     let mut forms = match &piece.node {
-        Node::Char(c) => vec![Template { path: c.to_string(), ..Template::default() }],
-        Node::Assertion => return Ok(vec![Template::default()]),
+        Node::Char(c) => vec![PathTemplate { path: c.to_string(), ..PathTemplate::default() }],
+        Node::Assertion => return Ok(vec![PathTemplate::default()]),
         // Registered paths, such as `/oembed/1.0`, contain dots that match dots only.
         Node::Class { .. } if piece.text.as_deref() == Some(".") => {
-            vec![Template { path: ".".to_owned(), ..Template::default() }]
+            vec![PathTemplate { path: ".".to_owned(), ..PathTemplate::default() }]
         }
         Node::Class { .. } => return Err("it has a part without a name".to_owned()),
         Node::Group { name: Some(name), alternatives } => params(name, alternatives),
@@ -95,20 +95,20 @@ fn forms(piece: &Piece) -> Result<Vec<Template>, String> {
     };
     match piece.quantity {
         Quantity::One => {}
-        Quantity::Optional => forms.insert(0, Template::default()),
+        Quantity::Optional => forms.insert(0, PathTemplate::default()),
         Quantity::Many => return Err("it repeats a part".to_owned()),
     }
     Ok(forms)
 }
 
 /// The forms of a named group: its segments, for each number of them that it may have.
-fn params(name: &str, alternatives: &[Sequence]) -> Vec<Template> {
+fn params(name: &str, alternatives: &[Sequence]) -> Vec<PathTemplate> {
     let [sequence] = alternatives else { return vec![one_param(name, alternatives)] };
     // A class with a percent sign accepts encoded slashes.
     if admits(sequence, '%') || !has_slash(sequence) {
         return vec![one_param(name, alternatives)];
     }
-    let mut out: Vec<Template> = Vec::new();
+    let mut out: Vec<PathTemplate> = Vec::new();
     for variant in variants(sequence) {
         let segments: Vec<Sequence> = variant.split(is_slash).map(<[Piece]>::to_vec).collect();
         if let [only] = &*segments {
@@ -124,7 +124,7 @@ fn params(name: &str, alternatives: &[Sequence]) -> Vec<Template> {
     out
 }
 
-fn one_param(name: &str, alternatives: &[Sequence]) -> Template {
+fn one_param(name: &str, alternatives: &[Sequence]) -> PathTemplate {
     let text = alternatives.iter().map(text).collect::<Option<Vec<_>>>();
     let param = PathParam {
         name: name.to_owned(),
@@ -133,10 +133,10 @@ fn one_param(name: &str, alternatives: &[Sequence]) -> Template {
         pattern: text.map(|all| format!("^(?:{})$", all.join("|"))),
         is_number: alternatives.iter().all(is_number),
     };
-    Template { path: format!("{{{name}}}"), params: vec![param] }
+    PathTemplate { path: format!("{{{name}}}"), params: vec![param] }
 }
 
-fn several(name: &str, segments: &[Sequence]) -> Template {
+fn several(name: &str, segments: &[Sequence]) -> PathTemplate {
     let numbered = |(index, segment): (usize, &Sequence)| PathParam {
         name: format!("{name}_{}", index + 1),
         argument: name.to_owned(),
@@ -146,7 +146,7 @@ fn several(name: &str, segments: &[Sequence]) -> Template {
     };
     let params: Vec<PathParam> = segments.iter().enumerate().map(numbered).collect();
     let path = params.iter().map(|param| format!("{{{}}}", param.name)).collect::<Vec<_>>().join("/");
-    Template { path, params }
+    PathTemplate { path, params }
 }
 
 /// The sequence without groups that contain a slash: without the optional ones, and with them.

@@ -17,17 +17,17 @@ use zip::{ZipArchive, read::ZipFile};
 
 /// Limits for archives.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ArchiveLimits {
     /// Maximum number of entries.
     pub entries: usize,
     /// Maximum decompressed size of all files, in bytes.
     pub bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for ArchiveLimits {
     /// 20,000 entries and 256 MiB.
     fn default() -> Self {
-        Limits { entries: 20_000, bytes: 256 << 20 }
+        ArchiveLimits { entries: 20_000, bytes: 256 << 20 }
     }
 }
 
@@ -51,10 +51,10 @@ pub enum ArchiveError {
     /// A duplicate name, or a file where another entry has a folder.
     #[error("the package contains {0:?} more than once")]
     Duplicate(String),
-    /// More entries than [`Limits::entries`].
+    /// More entries than [`ArchiveLimits::entries`].
     #[error("the package contains more than {0} entries")]
     TooMany(usize),
-    /// More bytes than [`Limits::bytes`].
+    /// More bytes than [`ArchiveLimits::bytes`].
     #[error("the package is larger than {0} bytes when unpacked")]
     TooLarge(u64),
     /// A file could not be written.
@@ -75,7 +75,7 @@ pub struct UnpackedFile {
 ///
 /// # Errors
 /// If any part of the archive is invalid. The folder may then contain some of its files.
-pub fn unpack(archive: &[u8], folder: &Path, limits: Limits) -> Result<Vec<UnpackedFile>, ArchiveError> {
+pub fn unpack(archive: &[u8], folder: &Path, limits: ArchiveLimits) -> Result<Vec<UnpackedFile>, ArchiveError> {
     check_count(archive, limits)?;
     let mut archive = ZipArchive::new(Cursor::new(archive)).map_err(|_| ArchiveError::Unreadable)?;
     if archive.len() > limits.entries {
@@ -117,7 +117,7 @@ pub fn unpack(archive: &[u8], folder: &Path, limits: Limits) -> Result<Vec<Unpac
 
 /// Rejects archives that declare too many entries, before memory is allocated for them. Archives with more than 65,535
 /// entries use a ZIP64 record and are rejected.
-fn check_count(archive: &[u8], limits: Limits) -> Result<(), ArchiveError> {
+fn check_count(archive: &[u8], limits: ArchiveLimits) -> Result<(), ArchiveError> {
     // The end record has 22 bytes and may be followed by a comment of up to 65,535 bytes.
     let tail = &archive[archive.len().saturating_sub(22 + 0xffff)..];
     let counts: Vec<usize> = tail
@@ -156,7 +156,12 @@ fn is_plain<R: Read>(entry: &ZipFile<'_, R>) -> bool {
 }
 
 /// Copies the decompressed bytes, whatever size the archive declares, and returns their digest.
-fn copy(mut from: impl Read, to: &mut File, remaining: &mut u64, limits: Limits) -> Result<String, ArchiveError> {
+fn copy(
+    mut from: impl Read,
+    to: &mut File,
+    remaining: &mut u64,
+    limits: ArchiveLimits,
+) -> Result<String, ArchiveError> {
     let (mut buffer, mut digest) = (vec![0; 64 << 10], Sha256::new());
     loop {
         let n = from.read(&mut buffer).map_err(|_| ArchiveError::Unreadable)?;
@@ -196,7 +201,7 @@ mod tests {
         writer.finish().expect("failed to finish").into_inner()
     }
 
-    fn try_unpack(archive: &[u8], limits: Limits) -> Result<Vec<UnpackedFile>, ArchiveError> {
+    fn try_unpack(archive: &[u8], limits: ArchiveLimits) -> Result<Vec<UnpackedFile>, ArchiveError> {
         // Use a nested folder, so that the test detects files written outside it.
         let outer = tempfile::tempdir().expect("failed to create a folder");
         let folder = outer.path().join("inner");
@@ -209,7 +214,7 @@ mod tests {
 
     #[test]
     fn unpacks_files_with_digests() {
-        let files = try_unpack(&archive(&[("a/b.php", b"abc"), ("a/c/d.txt", b"")]), Limits::default()).unwrap();
+        let files = try_unpack(&archive(&[("a/b.php", b"abc"), ("a/c/d.txt", b"")]), ArchiveLimits::default()).unwrap();
         assert_eq!(files.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["a/b.php", "a/c/d.txt"]);
         // Test vector from FIPS 180-2.
         assert_eq!(files[0].sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -240,11 +245,12 @@ mod tests {
             // The writer normalizes names, so write a harmless name of the same length and replace it afterwards.
             let harmless = "n".repeat(name.len());
             let bytes = replace_bytes(&archive(&[(&harmless, b"x")]), harmless.as_bytes(), name.as_bytes());
-            let error = try_unpack(&bytes, Limits::default()).unwrap_err();
+            let error = try_unpack(&bytes, ArchiveLimits::default()).unwrap_err();
             assert!(matches!(error, ArchiveError::InvalidName(_)), "{name:?}: {error}");
         }
         assert!(
-            try_unpack(&replace_bytes(&archive(&[("nnnn", b"x")]), b"nnnn", b"a\xff\xfeb"), Limits::default()).is_err()
+            try_unpack(&replace_bytes(&archive(&[("nnnn", b"x")]), b"nnnn", b"a\xff\xfeb"), ArchiveLimits::default())
+                .is_err()
         );
     }
 
@@ -268,7 +274,7 @@ mod tests {
         writer.start_file("a/passwd", options()).unwrap();
         let bytes = writer.finish().unwrap().into_inner();
         assert!(
-            matches!(try_unpack(&bytes, Limits::default()).unwrap_err(), ArchiveError::UnsupportedEntry(name) if name == "a")
+            matches!(try_unpack(&bytes, ArchiveLimits::default()).unwrap_err(), ArchiveError::UnsupportedEntry(name) if name == "a")
         );
     }
 
@@ -279,21 +285,22 @@ mod tests {
         let files: Vec<(&str, &[u8])> = files.iter().map(|(n, b)| (n.as_str(), *b)).collect();
         let bomb = archive(&files);
         assert!(bomb.len() < 20_000, "the archive should be small");
-        let limits = Limits { bytes: 4 << 20, ..Limits::default() };
+        let limits = ArchiveLimits { bytes: 4 << 20, ..ArchiveLimits::default() };
         assert!(matches!(try_unpack(&bomb, limits).unwrap_err(), ArchiveError::TooLarge(_)));
         // Declaring a smaller size in the local header does not help.
         let mislabeled = replace_bytes(&bomb, &(1_u32 << 20).to_le_bytes(), &1_u32.to_le_bytes());
         assert!(try_unpack(&mislabeled, limits).is_err());
-        let few = Limits { entries: 7, ..Limits::default() };
+        let few = ArchiveLimits { entries: 7, ..ArchiveLimits::default() };
         assert!(matches!(try_unpack(&bomb, few).unwrap_err(), ArchiveError::TooMany(7)));
     }
 
     #[test]
     fn rejects_duplicate_names() {
         let duplicates = replace_bytes(&archive(&[("aaaa", b"1"), ("bbbb", b"2")]), b"bbbb", b"aaaa");
-        assert!(try_unpack(&duplicates, Limits::default()).is_err());
+        assert!(try_unpack(&duplicates, ArchiveLimits::default()).is_err());
         for names in [["a/B", "a/b"], ["a", "a/b"], ["a/b", "a"]] {
-            let error = try_unpack(&archive(&[(names[0], b"1"), (names[1], b"2")]), Limits::default()).unwrap_err();
+            let error =
+                try_unpack(&archive(&[(names[0], b"1"), (names[1], b"2")]), ArchiveLimits::default()).unwrap_err();
             assert!(matches!(error, ArchiveError::Duplicate(_)), "{names:?}: {error}");
         }
     }
@@ -302,11 +309,11 @@ mod tests {
     fn rejects_invalid_archives() {
         let valid = archive(&[("a", b"some text that is long enough to be packed, packed, packed")]);
         for bytes in [&b""[..], b"PK", b"<html>", &valid[..valid.len() / 2]] {
-            assert!(matches!(try_unpack(bytes, Limits::default()).unwrap_err(), ArchiveError::Unreadable));
+            assert!(matches!(try_unpack(bytes, ArchiveLimits::default()).unwrap_err(), ArchiveError::Unreadable));
         }
         // One byte of the content does not match its checksum.
         let mut damaged = valid.clone();
         damaged[40] ^= 0xff;
-        assert!(try_unpack(&damaged, Limits::default()).is_err());
+        assert!(try_unpack(&damaged, ArchiveLimits::default()).is_err());
     }
 }

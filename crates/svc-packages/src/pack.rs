@@ -11,7 +11,7 @@ use std::{
 
 use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptions};
 
-use crate::archive::Limits;
+use crate::archive::ArchiveLimits;
 
 /// Maximum depth of nested folders.
 const MAX_DEPTH: usize = 32;
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 32;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackError {
-    /// The content exceeds the [`Limits`].
+    /// The content exceeds the [`ArchiveLimits`].
     #[error("the folder exceeds the limits of an archive")]
     TooLarge,
     /// A file could not be read.
@@ -47,7 +47,7 @@ pub fn pack(
     include: impl Fn(&str) -> bool,
     folders: &[&str],
     generated: impl IntoIterator<Item = (String, Vec<u8>)>,
-    limits: Limits,
+    limits: ArchiveLimits,
 ) -> Result<Vec<u8>, PackError> {
     let mut sources = BTreeMap::new();
     collect(folder, "", &include, MAX_DEPTH, limits, &mut sources)?;
@@ -80,7 +80,7 @@ fn collect(
     prefix: &str,
     include: &impl Fn(&str) -> bool,
     depth: usize,
-    limits: Limits,
+    limits: ArchiveLimits,
     sources: &mut BTreeMap<String, EntrySource>,
 ) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
@@ -137,8 +137,8 @@ mod tests {
             ("theme.json", "{\"a\":1}"),
         ];
         let expected = expected.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        assert_eq!(names_and_texts(archive(Limits { entries: 4, bytes: 10 }).unwrap()), expected);
-        for limits in [Limits { entries: 3, bytes: 10 }, Limits { entries: 4, bytes: 9 }] {
+        assert_eq!(names_and_texts(archive(ArchiveLimits { entries: 4, bytes: 10 }).unwrap()), expected);
+        for limits in [ArchiveLimits { entries: 3, bytes: 10 }, ArchiveLimits { entries: 4, bytes: 9 }] {
             assert!(matches!(archive(limits), Err(PackError::TooLarge)), "{limits:?}");
         }
     }

@@ -9,6 +9,7 @@ use svc_content::{
     shortcodes::Shortcodes,
     texturize::texturize,
 };
+use svc_text::html;
 
 use crate::header;
 
@@ -109,17 +110,19 @@ impl Plugin {
         let description = kses::filter(&self.description, &long);
         let mut rendered = texturize(&description, &Shortcodes::default());
         if !author.is_empty() {
-            let by =
-                if author_uri.is_empty() { author.clone() } else { format!("<a href=\"{author_uri}\">{author}</a>") };
-            rendered.push_str(&format!(" <cite>By {by}.</cite>"));
+            let by = match author_uri.is_empty() {
+                true => author.clone(),
+                false => html!("<a href=\"{}\">{}</a>", author_uri, author),
+            };
+            rendered.push_str(&html!(" <cite>By {}.</cite>", by));
         }
         DisplayTexts {
-            name: kses::filter(&self.name, short),
-            uri: svc_text::esc_url(&self.uri),
-            version: kses::filter(&self.version, &long),
-            author,
-            author_uri,
-            description,
+            name: kses::filter(&self.name, short).into_string(),
+            uri: svc_text::esc_url(&self.uri).into_string(),
+            version: kses::filter(&self.version, &long).into_string(),
+            author: author.into_string(),
+            author_uri: author_uri.into_string(),
+            description: description.into_string(),
             rendered,
         }
     }

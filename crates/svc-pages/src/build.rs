@@ -24,6 +24,7 @@ use svc_store::{
     posts::{self, PostOrderBy, PostQuery},
     terms,
 };
+use svc_text::{Html, esc_html, html};
 
 use crate::{
     format::{Texts, decode, plain},
@@ -31,7 +32,9 @@ use crate::{
     respond::Page,
     theme::{Sheet, themed_page},
     urls,
-    view::{CommentView, Entry, Feed, FeedItem, Frame, Link, ListPage, PlainPage, SinglePage, TermGroup},
+    view::{
+        Frame, Link, ListPage, Markup, PlainPage, PostEntry, RssFeed, RssItem, ShownComment, SinglePage, TermGroup,
+    },
 };
 
 /// Maximum number of pages in the menu.
@@ -87,7 +90,7 @@ impl PageBuilder<'_> {
             home: site.home_url(""),
             feed: site.feed_link(""),
             hidden: self.settings.option("blog_public") == "0",
-            head_links_html: announcement.head_links(),
+            head_links_html: Markup(announcement.head_links()),
             canonical: here.map(str::to_owned),
             site_name,
             tagline,
@@ -102,7 +105,7 @@ impl PageBuilder<'_> {
         if !self.visitor.caller.is_logged_in() {
             return Vec::new();
         }
-        let link = |title: &str, url: String| Link { title_html: title.to_owned(), url, current: false };
+        let link = |title: &'static str, url: String| Link { title_html: Markup(title.into()), url, current: false };
         let profile = format!("{}/profile.php", self.site.brand.admin_path());
         let mut links = vec![link("Profile", self.settings.urls.site.site_url(&profile))];
         links.extend(self.explorer.map(|path| link("API Explorer", path.to_owned())));
@@ -126,9 +129,9 @@ impl PageBuilder<'_> {
                 path: &page.slug,
                 ..Default::default()
             });
-            Link { title_html: self.texts.title(&page.title), current: here == Some(&*url), url }
+            Link { title_html: Markup(self.texts.title(&page.title)), current: here == Some(&*url), url }
         };
-        Ok(pages.iter().map(link).filter(|l| !l.title_html.is_empty()).collect())
+        Ok(pages.iter().map(link).filter(|l| !l.title_html.0.is_empty()).collect())
     }
 
     pub(crate) fn url_of(&mut self, post: &Post) -> SiteResult<String> {
@@ -140,20 +143,20 @@ impl PageBuilder<'_> {
         local.map(|d| svc_blocks::date::format(d, self.settings.option("date_format"))).unwrap_or_default()
     }
 
-    fn title_html(&self, post: &Post) -> String {
+    fn title_html(&self, post: &Post) -> Html {
         let title = self.texts.title(&post.title);
-        let title = if title.trim().is_empty() { "Untitled".to_owned() } else { title };
-        if post.is_protected() { format!("Protected: {title}") } else { title }
+        let title = if title.trim().is_empty() { "Untitled".into() } else { title };
+        if post.is_protected() { html!("Protected: {}", title) } else { title }
     }
 
-    pub(crate) fn entry(&self, post: &Post, url: String, author: Option<&User>, body_html: String) -> Entry {
-        Entry {
-            title_html: self.title_html(post),
+    pub(crate) fn entry(&self, post: &Post, url: String, author: Option<&User>, body: Html) -> PostEntry {
+        PostEntry {
+            title_html: Markup(self.title_html(post)),
             url,
             date: self.date(post.date),
             machine_date: rfc3339(self.utc(post)),
             author: author.map(|u| self.author(u)),
-            body_html,
+            body_html: Markup(body),
         }
     }
 
@@ -162,11 +165,7 @@ impl PageBuilder<'_> {
     }
 
     fn author(&self, user: &User) -> Link {
-        Link {
-            title_html: svc_text::esc_html(&user.display_name),
-            url: self.settings.urls.author(user),
-            current: false,
-        }
+        Link { title_html: Markup(esc_html(&user.display_name)), url: self.settings.urls.author(user), current: false }
     }
 
     /// The page of a single post.
@@ -177,7 +176,7 @@ impl PageBuilder<'_> {
         let shown = post_type.map_or(Queried::Other, |k| Queried::Singular(id, rest_base(k, &namespace)));
         let title = plain(&self.title_html(&post));
         let (mut page, mut links) = self.frame(&title, shown, Some(&url))?;
-        page.head_links_html.push_str(&oembed::discovery_links(self.settings, &url));
+        page.head_links_html.0.push(oembed::discovery_links(self.settings, &url));
         links.push(format!("<{}>; rel=shortlink", svc_text::sanitize_url(&self.settings.urls.site.short_link(id))));
         let is_open = self.visitor.unlocked.is_open(&post);
         if !post.is_protected() {
@@ -191,7 +190,7 @@ impl PageBuilder<'_> {
             return Ok(rendered);
         }
         page.menu = self.menu(Some(&url))?;
-        let body = if is_open { self.texts.content(self.db.cx(), &post) } else { PROTECTED.to_owned() };
+        let body = if is_open { self.texts.content(self.db.cx(), &post) } else { PROTECTED.into() };
         let author = author_of(self.db, &post)?;
         let groups = self.term_groups(post.id)?;
         let comments = if is_open { self.comments(post.id)? } else { Vec::new() };
@@ -239,7 +238,7 @@ impl PageBuilder<'_> {
         let term_urls = urls::term_urls(self.db, self.site, self.settings, &shown)?;
         let mut groups: Vec<(String, TermGroup)> = Vec::new();
         for (term, url) in shown.iter().zip(term_urls) {
-            let link = Link { title_html: self.texts.title(&term.name), url, current: false };
+            let link = Link { title_html: Markup(self.texts.title(&term.name)), url, current: false };
             match groups.iter_mut().find(|(name, _)| *name == term.taxonomy) {
                 Some((_, group)) => group.terms.push(link),
                 None => {
@@ -256,7 +255,7 @@ impl PageBuilder<'_> {
         Ok(groups.into_iter().map(|(_, group)| group).collect())
     }
 
-    fn comments(&mut self, post: PostId) -> SiteResult<Vec<CommentView>> {
+    fn comments(&mut self, post: PostId) -> SiteResult<Vec<ShownComment>> {
         let query = CommentQuery::default()
             .posts(vec![post])
             .approved(vec!["1".to_owned()])
@@ -266,12 +265,12 @@ impl PageBuilder<'_> {
             .limit(Some(MAX_COMMENTS));
         let ids = comments::query(self.db, &query)?.ids;
         let rows = comments::get_many(self.db, &ids)?;
-        let view = |c: &svc_model::Comment| CommentView {
+        let view = |c: &svc_model::Comment| ShownComment {
             id: c.id.0,
             author: if c.author.is_empty() { "Anonymous".to_owned() } else { decode(&c.author) },
             date: self.date(c.date),
             machine_date: rfc3339(c.date_gmt),
-            body_html: self.texts.comment(self.db.cx(), c),
+            body_html: Markup(self.texts.comment(self.db.cx(), c)),
         };
         Ok(rows.iter().map(view).collect())
     }
@@ -287,12 +286,12 @@ impl PageBuilder<'_> {
             ListSubject::Author(user) => Queried::Author(number(user.id.0)),
             _ => Queried::Other,
         };
-        let heading_html = self.heading(&list.subject);
-        let note_html = self.note(&list.subject);
+        let heading = self.heading(&list.subject);
+        let note = self.note(&list.subject);
         let site = &self.settings.urls.site;
         let (newer, older) = first.as_deref().map_or((None, None), |f| urls::adjacent_pages(site, f, list));
         let here = first.as_deref().map(|f| urls::page_url(site, f, list.number));
-        let mut title = plain(&heading_html);
+        let mut title = plain(&heading);
         if list.number > 1 {
             let page = format!("page {}", list.number);
             title = if title.is_empty() { page } else { format!("{title}, {page}") };
@@ -303,7 +302,7 @@ impl PageBuilder<'_> {
             page.hidden = true;
             page.canonical = None;
         }
-        let context = self.template_context(list, first.clone(), &heading_html);
+        let context = self.template_context(list, first.clone(), &heading);
         if let Some(rendered) = self.render_with_theme(
             StatusCode::OK,
             &page,
@@ -320,28 +319,36 @@ impl PageBuilder<'_> {
             ListSubject::Search(_) => "Nothing was found.",
             _ => "There are no posts yet.",
         };
-        let template = ListPage { page, heading_html, note_html, entries, empty_message, newer, older };
+        let template = ListPage {
+            page,
+            heading_html: Markup(heading),
+            note_html: Markup(note),
+            entries,
+            empty_message,
+            newer,
+            older,
+        };
         Ok(Page::html(StatusCode::OK, &template, links))
     }
 
-    fn entries(&mut self, rows: &[Post]) -> SiteResult<Vec<Entry>> {
+    fn entries(&mut self, rows: &[Post]) -> SiteResult<Vec<PostEntry>> {
         let mut found = urls::post_urls(self.db, self.site, self.settings, rows)?;
         let entry = |post: &Post| {
             let is_open = self.visitor.unlocked.is_open(post);
-            let body = if is_open { self.texts.excerpt(self.db.cx(), post) } else { PROTECTED.to_owned() };
+            let body = if is_open { self.texts.excerpt(self.db.cx(), post) } else { PROTECTED.into() };
             let url = found.urls.remove(&post.id).unwrap_or_default();
             self.entry(post, url, found.authors.get(&post.author), body)
         };
         Ok(rows.iter().map(entry).collect())
     }
 
-    fn heading(&self, subject: &ListSubject) -> String {
+    fn heading(&self, subject: &ListSubject) -> Html {
         match subject {
-            ListSubject::Home => String::new(),
+            ListSubject::Home => Html::new(),
             ListSubject::Term(term, taxonomy) => {
-                format!("{}: {}", svc_text::esc_html(&taxonomy.singular_label), self.texts.title(&term.name))
+                html!("{}: {}", esc_html(&taxonomy.singular_label), self.texts.title(&term.name))
             }
-            ListSubject::Author(user) => format!("By {}", svc_text::esc_html(&user.display_name)),
+            ListSubject::Author(user) => html!("By {}", esc_html(&user.display_name)),
             ListSubject::Date(date) => {
                 let whole = chrono::NaiveDate::from_ymd_opt(
                     date.year.and_then(|y| i32::try_from(y).ok()).unwrap_or(1),
@@ -355,25 +362,25 @@ impl PageBuilder<'_> {
                 };
                 whole
                     .and_then(|d| d.and_hms_opt(0, 0, 0))
-                    .map(|d| svc_blocks::date::format(d, format))
+                    .map(|d| esc_html(&svc_blocks::date::format(d, format)))
                     .unwrap_or_default()
             }
-            ListSubject::Search(query) => format!("Search: {}", svc_text::esc_html(query)),
-            ListSubject::Type(post_type) => svc_text::esc_html(&post_type.label),
+            ListSubject::Search(query) => html!("Search: {}", esc_html(query)),
+            ListSubject::Type(post_type) => esc_html(&post_type.label),
         }
     }
 
-    fn note(&self, subject: &ListSubject) -> String {
+    fn note(&self, subject: &ListSubject) -> Html {
         match subject {
             ListSubject::Term(term, _) if !term.description.trim().is_empty() => {
-                format!("<p>{}</p>", svc_text::esc_html(&plain(&term.description)))
+                html!("<p>{}</p>", esc_html(&plain(&term.description)))
             }
-            _ => String::new(),
+            _ => Html::new(),
         }
     }
 
     /// The template context of a list. `first` is the URL of its first page.
-    fn template_context(&self, list: &List, first: Option<String>, heading_html: &str) -> TemplateContext {
+    fn template_context(&self, list: &List, first: Option<String>, heading: &Html) -> TemplateContext {
         let (urls, first) = (self.settings.urls.site.clone(), first.unwrap_or_default());
         let list_context = ListContext {
             posts: list.posts.clone(),
@@ -382,7 +389,7 @@ impl PageBuilder<'_> {
             pages: list.pages,
             total: list.total,
             page_url: Box::new(move |number| urls::page_url(&urls, &first, number)),
-            title: heading_html.to_owned(),
+            title: heading.clone(),
             search_term: match &list.subject {
                 ListSubject::Search(query) => Some(query.clone()),
                 _ => None,
@@ -404,7 +411,7 @@ impl PageBuilder<'_> {
         let name = decode(self.settings.option("blogname"));
         let heading = plain(&self.heading(&list.subject));
         let item = |post: &Post| self.feed_item(post, &found.urls, &found.authors, &all_terms);
-        let template = Feed {
+        let template = RssFeed {
             title: if heading.is_empty() { name } else { format!("{heading} – {name}") },
             tagline: decode(self.settings.option("blogdescription")),
             home: site.home_url("/"),
@@ -422,12 +429,12 @@ impl PageBuilder<'_> {
         post_urls: &HashMap<PostId, String>,
         authors: &HashMap<UserId, User>,
         all_terms: &HashMap<PostId, Vec<Term>>,
-    ) -> FeedItem {
+    ) -> RssItem {
         let is_open = !post.is_protected();
         let names = all_terms.get(&post.id).into_iter().flatten();
         let shown = |t: &&Term| matches!(t.taxonomy.as_str(), "category" | "post_tag");
         let summary_only = self.settings.number("rss_use_excerpt") != 0;
-        FeedItem {
+        RssItem {
             title: plain(&self.title_html(post)),
             url: post_urls.get(&post.id).cloned().unwrap_or_default(),
             author: authors.get(&post.author).map(|u| u.display_name.clone()),
@@ -436,7 +443,7 @@ impl PageBuilder<'_> {
             guid: decode(&post.guid),
             summary: if is_open { plain(&self.texts.excerpt(self.db.cx(), post)) } else { plain(PROTECTED) },
             content: match (is_open, summary_only) {
-                (false, _) => PROTECTED.to_owned(),
+                (false, _) => PROTECTED.into(),
                 (true, true) => self.texts.excerpt(self.db.cx(), post),
                 (true, false) => self.texts.content(self.db.cx(), post),
             },

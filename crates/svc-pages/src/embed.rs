@@ -30,7 +30,7 @@ impl PageBuilder<'_> {
     /// The page of one post for embedding.
     pub(crate) fn embed(&mut self, post: &Post, url: String) -> SiteResult<Page> {
         let (page, _) = self.frame("", Queried::Other, Some(&url))?;
-        let body = if post.is_protected() { PROTECTED.to_owned() } else { self.texts.excerpt(self.db.cx(), post) };
+        let body = if post.is_protected() { PROTECTED.into() } else { self.texts.excerpt(self.db.cx(), post) };
         let author = author_of(self.db, post)?;
         let entry = self.entry(post, url, author.as_ref(), body);
         let template = EmbedPage { page, entry, script: SCRIPT };

@@ -26,7 +26,7 @@ const MAX_URLS: u64 = 1_000;
 const MAX_LISTS: u64 = 1_000;
 
 /// An entry of a sitemap.
-struct Entry {
+struct SitemapEntry {
     url: String,
     /// Time of the last modification, RFC 3339; empty if unknown.
     modified: String,
@@ -37,23 +37,23 @@ struct Entry {
 struct Sitemap {
     /// The entries are sitemaps, not pages.
     is_index: bool,
-    entries: Vec<Entry>,
+    entries: Vec<SitemapEntry>,
 }
 
 /// The kind of pages in a list.
-enum Subject<'a> {
+enum SitemapKind<'a> {
     Posts(&'a PostType),
     Terms(&'a Taxonomy),
     Users,
 }
 
-impl Subject<'_> {
+impl SitemapKind<'_> {
     /// The name in file names.
     fn name(&self) -> String {
         match self {
-            Subject::Posts(post_type) => format!("posts-{}", post_type.name),
-            Subject::Terms(taxonomy) => format!("taxonomies-{}", taxonomy.name),
-            Subject::Users => "users".to_owned(),
+            SitemapKind::Posts(post_type) => format!("posts-{}", post_type.name),
+            SitemapKind::Terms(taxonomy) => format!("taxonomies-{}", taxonomy.name),
+            SitemapKind::Users => "users".to_owned(),
         }
     }
 }
@@ -87,12 +87,12 @@ impl Sitemaps<'_> {
     }
 
     /// The sitemaps that are not empty.
-    fn index(&mut self) -> SiteResult<Vec<Entry>> {
+    fn index(&mut self) -> SiteResult<Vec<SitemapEntry>> {
         let site = self.site;
         let mut out = Vec::new();
         for subject in subjects(site) {
             let lists = self.count(&subject)?.div_ceil(MAX_URLS).min(MAX_LISTS);
-            out.extend((1..=lists).map(|number| Entry {
+            out.extend((1..=lists).map(|number| SitemapEntry {
                 url: self.settings.urls.site.home_url(&format!("/wp-sitemap-{}-{number}.xml", subject.name())),
                 modified: String::new(),
             }));
@@ -100,13 +100,13 @@ impl Sitemaps<'_> {
         Ok(out)
     }
 
-    fn count(&mut self, subject: &Subject<'_>) -> SiteResult<u64> {
+    fn count(&mut self, subject: &SitemapKind<'_>) -> SiteResult<u64> {
         let total = match subject {
-            Subject::Posts(post_type) => posts::query(self.db, &post_query(post_type, 1).limit(Some(1)))?.total,
-            Subject::Terms(taxonomy) => terms::query(self.db, &term_query(taxonomy, 1).limit(Some(1)))?.total,
-            Subject::Users => users::query(self.db, &user_query(self.site, 1).limit(Some(1)))?.total,
+            SitemapKind::Posts(post_type) => posts::query(self.db, &post_query(post_type, 1).limit(Some(1)))?.total,
+            SitemapKind::Terms(taxonomy) => terms::query(self.db, &term_query(taxonomy, 1).limit(Some(1)))?.total,
+            SitemapKind::Users => users::query(self.db, &user_query(self.site, 1).limit(Some(1)))?.total,
         };
-        let has_home = matches!(subject, Subject::Posts(post_type) if self.lists_home(post_type, 1));
+        let has_home = matches!(subject, SitemapKind::Posts(post_type) if self.lists_home(post_type, 1));
         Ok(total.unwrap_or_default() + u64::from(has_home))
     }
 
@@ -115,15 +115,15 @@ impl Sitemaps<'_> {
         number == 1 && post_type.name == "page" && self.settings.option("show_on_front") != "page"
     }
 
-    fn entries(&mut self, subject: &Subject<'_>, number: u64) -> SiteResult<Vec<Entry>> {
-        let undated = |url: String| Entry { url, modified: String::new() };
+    fn entries(&mut self, subject: &SitemapKind<'_>, number: u64) -> SiteResult<Vec<SitemapEntry>> {
+        let undated = |url: String| SitemapEntry { url, modified: String::new() };
         match subject {
-            Subject::Posts(post_type) => {
+            SitemapKind::Posts(post_type) => {
                 let ids = posts::query(self.db, &post_query(post_type, number))?.ids;
                 let rows = posts::get_many(self.db, &ids)?;
                 let found = urls::post_urls(self.db, self.site, self.settings, &rows)?;
                 let home = self.lists_home(post_type, number).then(|| undated(self.settings.urls.site.home_url("/")));
-                let entry = |post: &svc_model::Post| Entry {
+                let entry = |post: &svc_model::Post| SitemapEntry {
                     url: found.urls.get(&post.id).cloned().unwrap_or_default(),
                     modified: post
                         .modified_gmt
@@ -132,13 +132,13 @@ impl Sitemaps<'_> {
                 };
                 Ok(home.into_iter().chain(rows.iter().map(entry)).collect())
             }
-            Subject::Terms(taxonomy) => {
+            SitemapKind::Terms(taxonomy) => {
                 let ids = terms::query(self.db, &term_query(taxonomy, number))?.ids;
                 let rows = terms::get_many(self.db, &ids)?;
                 let all = urls::term_urls(self.db, self.site, self.settings, &rows)?;
                 Ok(all.into_iter().map(undated).collect())
             }
-            Subject::Users => {
+            SitemapKind::Users => {
                 let ids = users::query(self.db, &user_query(self.site, number))?.ids;
                 let rows = users::get_many(self.db, &ids)?;
                 Ok(rows.iter().map(|user| undated(self.settings.urls.author(user))).collect())
@@ -155,10 +155,11 @@ fn parse(file: &str) -> Option<(&str, u64)> {
 }
 
 /// Everything that has public URLs, in the order of the index.
-fn subjects(site: &Site) -> impl Iterator<Item = Subject<'_>> {
-    let types = site.registries.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(Subject::Posts);
-    let taxonomies = site.registries.taxonomies.iter().filter(|t| t.public).map(Subject::Terms);
-    types.chain(taxonomies).chain([Subject::Users])
+fn subjects(site: &Site) -> impl Iterator<Item = SitemapKind<'_>> {
+    let types =
+        site.registries.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(SitemapKind::Posts);
+    let taxonomies = site.registries.taxonomies.iter().filter(|t| t.public).map(SitemapKind::Terms);
+    types.chain(taxonomies).chain([SitemapKind::Users])
 }
 
 fn offset(number: u64) -> u64 {
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn urls_are_escaped() {
-        let entries = vec![Entry { url: "http://a.b/?x=1&y=<".to_owned(), modified: String::new() }];
+        let entries = vec![SitemapEntry { url: "http://a.b/?x=1&y=<".to_owned(), modified: String::new() }];
         let xml = Sitemap { is_index: false, entries }.render().unwrap();
         assert!(xml.contains("<loc>http://a.b/?x=1&#38;y=&#60;</loc>"), "{xml}");
     }

@@ -6,11 +6,12 @@ use http::StatusCode;
 use svc_packages::theme::{ThemeJson, css};
 use svc_render::page_template::RenderedPage;
 use svc_site::ActiveTheme;
+use svc_text::Html;
 use svc_versions::{ByTls, Transport};
 
 use crate::{
     respond::Page,
-    view::{Frame, ThemedPage},
+    view::{Frame, Markup, ThemedPage},
 };
 
 /// Cached style sheet of a theme with the user's styles.
@@ -48,26 +49,27 @@ pub(crate) fn themed_page(
     rendered: RenderedPage,
 ) -> Page {
     let RenderedPage { html, css, theme, styles } = rendered;
-    let (body_html, has_main) = with_target(html);
+    let (body, has_main) = with_target(html);
     let template = ThemedPage {
         page: frame,
         css: &sheet.of(transport, &theme, &styles),
         block_css: &css,
         classes: format!("{class} wp-embed-responsive wp-theme-{}", svc_text::sanitize_html_class(&theme.name, "")),
         has_main,
-        body_html,
+        body_html: Markup(body),
     };
     Page::html(status, &template, links.to_vec())
 }
 
 /// Adds an id to the `main` element for the skip link. Returns whether there is one.
-fn with_target(html: String) -> (String, bool) {
+fn with_target(html: Html) -> (Html, bool) {
     let Some(at) = html.find("<main").map(|at| at + "<main".len()) else { return (html, false) };
     let tag = &html[at..at + html[at..].find('>').unwrap_or_default()];
     if tag.contains(" id=") {
         return (html, false);
     }
-    (format!("{} id=\"content\" tabindex=\"-1\"{}", &html[..at], &html[at..]), true)
+    let with_target = format!("{} id=\"content\" tabindex=\"-1\"{}", &html[..at], &html[at..]);
+    (Html::trusted(with_target, "a page's HTML with attributes in a tag"), true)
 }
 
 #[cfg(test)]
@@ -85,7 +87,7 @@ mod tests {
             ("<main id=\"own\">y</main>", None),
             ("<p>x</p>", None),
         ] {
-            let (result, is_marked) = with_target(html.to_owned());
+            let (result, is_marked) = with_target(html.into());
             assert_eq!((result.as_str(), is_marked), (marked.unwrap_or(html), marked.is_some()));
         }
     }

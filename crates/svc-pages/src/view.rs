@@ -1,6 +1,21 @@
-//! Values of the templates. Fields that end in `_html` contain rendered HTML; the templates escape all others.
+//! Values of the templates. The templates escape all of them except [`Markup`], and CSS and scripts, which are `safe`.
 
-use askama::Template;
+use std::fmt;
+
+use askama::{Template, filters::HtmlSafe};
+use svc_text::Html;
+
+/// HTML that a page contains as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Markup(pub(crate) Html);
+
+impl fmt::Display for Markup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl HtmlSafe for Markup {}
 
 /// Values that every page has.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +36,7 @@ pub(crate) struct Frame {
     /// Whether search engines must not index the page.
     pub(crate) hidden: bool,
     /// Links to the REST API, for the head of the page.
-    pub(crate) head_links_html: String,
+    pub(crate) head_links_html: Markup,
     /// The site's top-level pages.
     pub(crate) menu: Vec<Link>,
     /// The search query.
@@ -33,7 +48,7 @@ pub(crate) struct Frame {
 /// A link with its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Link {
-    pub(crate) title_html: String,
+    pub(crate) title_html: Markup,
     pub(crate) url: String,
     /// Whether it links to the current page.
     pub(crate) current: bool,
@@ -41,8 +56,8 @@ pub(crate) struct Link {
 
 /// A post on a page or in a list.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Entry {
-    pub(crate) title_html: String,
+pub(crate) struct PostEntry {
+    pub(crate) title_html: Markup,
     pub(crate) url: String,
     /// In the site's date format.
     pub(crate) date: String,
@@ -50,7 +65,7 @@ pub(crate) struct Entry {
     pub(crate) machine_date: String,
     pub(crate) author: Option<Link>,
     /// The content; in lists the excerpt.
-    pub(crate) body_html: String,
+    pub(crate) body_html: Markup,
 }
 
 /// Terms of a post in one taxonomy.
@@ -62,12 +77,12 @@ pub(crate) struct TermGroup {
 
 /// A comment.
 #[derive(Clone, Debug)]
-pub(crate) struct CommentView {
+pub(crate) struct ShownComment {
     pub(crate) id: i64,
     pub(crate) author: String,
     pub(crate) date: String,
     pub(crate) machine_date: String,
-    pub(crate) body_html: String,
+    pub(crate) body_html: Markup,
 }
 
 /// A page of a list of posts.
@@ -76,10 +91,10 @@ pub(crate) struct CommentView {
 pub(crate) struct ListPage {
     pub(crate) page: Frame,
     /// Empty on the front page.
-    pub(crate) heading_html: String,
+    pub(crate) heading_html: Markup,
     /// Description of the list.
-    pub(crate) note_html: String,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) note_html: Markup,
+    pub(crate) entries: Vec<PostEntry>,
     /// Shown if there are no posts.
     pub(crate) empty_message: &'static str,
     pub(crate) newer: Option<String>,
@@ -91,12 +106,12 @@ pub(crate) struct ListPage {
 #[template(path = "single.html")]
 pub(crate) struct SinglePage {
     pub(crate) page: Frame,
-    pub(crate) entry: Entry,
+    pub(crate) entry: PostEntry,
     /// Whether date and author are shown.
     pub(crate) dated: bool,
     pub(crate) groups: Vec<TermGroup>,
     pub(crate) comments_heading: String,
-    pub(crate) comments: Vec<CommentView>,
+    pub(crate) comments: Vec<ShownComment>,
 }
 
 /// A page rendered with the theme.
@@ -111,7 +126,7 @@ pub(crate) struct ThemedPage<'a> {
     pub(crate) classes: String,
     /// Whether there is a target for the skip link.
     pub(crate) has_main: bool,
-    pub(crate) body_html: String,
+    pub(crate) body_html: Markup,
 }
 
 /// The page of a post for embedding.
@@ -119,7 +134,7 @@ pub(crate) struct ThemedPage<'a> {
 #[template(path = "embed.html")]
 pub(crate) struct EmbedPage {
     pub(crate) page: Frame,
-    pub(crate) entry: Entry,
+    pub(crate) entry: PostEntry,
     pub(crate) script: &'static str,
 }
 
@@ -135,7 +150,7 @@ pub(crate) struct PlainPage {
 /// The RSS feed.
 #[derive(Template)]
 #[template(path = "feed.xml")]
-pub(crate) struct Feed {
+pub(crate) struct RssFeed {
     pub(crate) title: String,
     pub(crate) tagline: String,
     pub(crate) home: String,
@@ -144,12 +159,12 @@ pub(crate) struct Feed {
     pub(crate) lang: String,
     /// RFC 2822; empty if nothing has been published.
     pub(crate) built: String,
-    pub(crate) items: Vec<FeedItem>,
+    pub(crate) items: Vec<RssItem>,
 }
 
 /// A post in a feed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FeedItem {
+pub(crate) struct RssItem {
     pub(crate) title: String,
     pub(crate) url: String,
     pub(crate) author: Option<String>,
@@ -159,8 +174,8 @@ pub(crate) struct FeedItem {
     pub(crate) guid: String,
     /// Plain text.
     pub(crate) summary: String,
-    /// HTML.
-    pub(crate) content: String,
+    /// The excerpt or the content. A feed contains HTML as escaped text.
+    pub(crate) content: Html,
 }
 
 #[cfg(test)]
@@ -180,20 +195,20 @@ mod tests {
             feed: HOSTILE.to_owned(),
             canonical: Some(HOSTILE.to_owned()),
             searched: HOSTILE.to_owned(),
-            menu: vec![Link { title_html: "Menu".to_owned(), url: HOSTILE.to_owned(), current: true }],
+            menu: vec![Link { title_html: Markup(Html::from("Menu")), url: HOSTILE.to_owned(), current: true }],
             ..Frame::default()
         }
     }
 
-    fn entry() -> Entry {
-        let author = Link { title_html: "A".to_owned(), url: HOSTILE.to_owned(), current: false };
-        Entry {
-            title_html: "T".to_owned(),
+    fn entry() -> PostEntry {
+        let author = Link { title_html: Markup(Html::from("A")), url: HOSTILE.to_owned(), current: false };
+        PostEntry {
+            title_html: Markup(Html::from("T")),
             url: HOSTILE.to_owned(),
             date: HOSTILE.to_owned(),
             machine_date: HOSTILE.to_owned(),
             author: Some(author),
-            body_html: "<p>Body</p>".to_owned(),
+            body_html: Markup(Html::from("<p>Body</p>")),
         }
     }
 
@@ -201,21 +216,21 @@ mod tests {
     fn pages_escape_texts() {
         let list = ListPage {
             page: frame(),
-            heading_html: "H".to_owned(),
-            note_html: String::new(),
+            heading_html: Markup(Html::from("H")),
+            note_html: Markup::default(),
             entries: vec![entry()],
             empty_message: "",
             newer: Some(HOSTILE.to_owned()),
             older: Some(HOSTILE.to_owned()),
         };
-        let comment = CommentView {
+        let comment = ShownComment {
             id: 1,
             author: HOSTILE.to_owned(),
             date: HOSTILE.to_owned(),
             machine_date: HOSTILE.to_owned(),
-            body_html: "<p>C</p>".to_owned(),
+            body_html: Markup(Html::from("<p>C</p>")),
         };
-        let term = Link { title_html: "N".to_owned(), url: HOSTILE.to_owned(), current: false };
+        let term = Link { title_html: Markup(Html::from("N")), url: HOSTILE.to_owned(), current: false };
         let single = SinglePage {
             page: frame(),
             entry: entry(),
@@ -232,9 +247,21 @@ mod tests {
     }
 
     #[test]
+    fn only_css_and_scripts_are_safe_by_their_template() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/templates");
+        for file in std::fs::read_dir(folder).unwrap() {
+            let template = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            for (before, _) in template.match_indices("|safe").map(|(at, _)| template.split_at(at)) {
+                let name = before.rsplit(' ').next().unwrap();
+                assert!(["css", "block_css", "script"].contains(&name), "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn the_feed_escapes_xml() {
-        let item = FeedItem { content: "<p>a & b</p>]]>".to_owned(), title: HOSTILE.to_owned(), ..FeedItem::default() };
-        let feed = Feed {
+        let item = RssItem { content: Html::from("<p>a & b</p>]]>"), title: HOSTILE.to_owned(), ..RssItem::default() };
+        let feed = RssFeed {
             title: HOSTILE.to_owned(),
             tagline: String::new(),
             home: String::new(),

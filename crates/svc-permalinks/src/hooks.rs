@@ -48,7 +48,7 @@ impl<F: ?Sized> fmt::Debug for Filters<F> {
 /// The parts of an API URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct UrlParts<'a> {
+pub struct HookedUrl<'a> {
     /// The path below the API root, with leading slash. It may have a query.
     pub path: &'a str,
     /// The id of the site; always 1, since there is one site.
@@ -60,7 +60,7 @@ pub struct UrlParts<'a> {
 /// Changes a string.
 pub type TextFilter = dyn Fn(String) -> String + Send + Sync;
 /// Changes an API URL. Receives the URL and what it was built from.
-pub type UrlFilter = dyn Fn(String, &UrlParts<'_>) -> String + Send + Sync;
+pub type UrlFilter = dyn Fn(String, &HookedUrl<'_>) -> String + Send + Sync;
 /// Changes a route. Receives the route, the id, and the post type or taxonomy.
 pub type RouteFilter = dyn Fn(String, u64, &str) -> String + Send + Sync;
 
@@ -69,7 +69,7 @@ pub type SizesFilter = dyn Fn(Vec<u32>) -> Vec<u32> + Send + Sync;
 
 /// The extension points for URLs (specification, "Events"). All URLs and routes of a site are built with them.
 #[derive(Debug, Clone, Default)]
-pub struct Hooks {
+pub struct UrlHooks {
     /// Changes the URL prefix of the API.
     pub rest_url_prefix: Filters<TextFilter>,
     /// Changes a generated API URL. Called for the URL of each path, such as that of each item of a list.

@@ -11,7 +11,7 @@ mod scheme;
 mod site;
 mod type_links;
 
-pub use hooks::{Filters, Hooks, RouteFilter, SizesFilter, TextFilter, UrlFilter, UrlParts};
+pub use hooks::{Filters, HookedUrl, RouteFilter, SizesFilter, TextFilter, UrlFilter, UrlHooks};
 pub use links::{AttachmentLink, AttachmentParent, InvalidTerm, PageLink, PostLink, TermLink, needs_plain};
 pub use lookup::{Archive, AttachmentKey, AuthorKey, DateKey, Feed, Lookup, LookupTarget, PageKey, PostKey, TermKey};
 pub use permalinks::Permalinks;

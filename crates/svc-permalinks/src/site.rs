@@ -1,6 +1,6 @@
 //! The base URLs of a site: home, installation and API root, and the rules for their scheme.
 
-use crate::{Hooks, Permalinks, PostTypeLinks, TaxonomyLinks, UrlParts, UrlScheme};
+use crate::{HookedUrl, Permalinks, PostTypeLinks, TaxonomyLinks, UrlHooks, UrlScheme};
 
 /// The URLs of a site and all settings that shape them. Use one instance for plain HTTP requests and the one from
 /// [`Self::over_tls`] for the others.
@@ -23,7 +23,7 @@ pub struct SiteUrls {
     /// Post types other than posts, pages and attachments that have URLs of their own.
     pub post_types: Vec<PostTypeLinks>,
     /// Extension points.
-    pub hooks: Hooks,
+    pub hooks: UrlHooks,
 }
 
 impl SiteUrls {
@@ -38,7 +38,7 @@ impl SiteUrls {
             front_page: None,
             taxonomies: vec![TaxonomyLinks::category(), TaxonomyLinks::post_tag(), TaxonomyLinks::post_format()],
             post_types: Vec::new(),
-            hooks: Hooks::default(),
+            hooks: UrlHooks::default(),
         }
     }
 
@@ -104,7 +104,7 @@ impl SiteUrls {
             let index = if home.ends_with("index.php") { "" } else { "index.php" };
             format!("{home}{index}?rest_route={path}")
         };
-        let parts = UrlParts { path: &path, blog_id: 1, scheme };
+        let parts = HookedUrl { path: &path, blog_id: 1, scheme };
         self.hooks.rest_url.iter().fold(url, |url, f| f(url, &parts))
     }
 

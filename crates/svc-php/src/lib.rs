@@ -10,4 +10,4 @@ pub mod query;
 pub mod serialize;
 mod value;
 
-pub use value::{Array, Key, Object, Php};
+pub use value::{Array, ArrayKey, Object, Php};

@@ -5,7 +5,7 @@
 use percent_encoding::percent_decode;
 use serde_json::{Map, Value};
 
-use crate::{Array, Key, Php, float};
+use crate::{Array, ArrayKey, Php, float};
 
 /// Maximum number of variables; the rest is ignored. PHP's `max_input_vars`.
 pub const MAX_VARIABLES: usize = 1000;
@@ -82,7 +82,7 @@ fn register(variables: &mut Array, name: &[u8], value: Php) {
 
 /// Splits a name into the variable's name and the keys in brackets (`None` for empty brackets). Returns `None` if the
 /// name is empty or has too many brackets.
-fn split_name(name: &[u8]) -> Option<(Key, Vec<Option<Key>>)> {
+fn split_name(name: &[u8]) -> Option<(ArrayKey, Vec<Option<ArrayKey>>)> {
     let start = name.iter().position(|b| *b != b' ')?;
     // A NUL byte ends the name, as it ends a C string.
     let name = name[start..].split(|b| *b == 0).next().unwrap_or_default();
@@ -93,7 +93,7 @@ fn split_name(name: &[u8]) -> Option<(Key, Vec<Option<Key>>)> {
     }
     if !rest.is_empty() && !rest.contains(&b']') {
         // The bracket is not closed, so it is part of the name.
-        return Some((Key::from_bytes(&mangle(name)), Vec::new()));
+        return Some((ArrayKey::from_bytes(&mangle(name)), Vec::new()));
     }
     let mut keys = Vec::new();
     while let Some(inside) = rest.strip_prefix(b"[") {
@@ -108,10 +108,10 @@ fn split_name(name: &[u8]) -> Option<(Key, Vec<Option<Key>>)> {
         }
         // The key ends at the next closing bracket. A leading space belongs to the key.
         let Some(end) = inside.iter().position(|b| *b == b']') else { break };
-        keys.push(Some(Key::from_bytes(&inside[..end])));
+        keys.push(Some(ArrayKey::from_bytes(&inside[..end])));
         rest = &inside[end + 1..];
     }
-    Some((Key::from_bytes(&mangle(own)), keys))
+    Some((ArrayKey::from_bytes(&mangle(own)), keys))
 }
 
 /// Replaces characters that PHP does not allow in variable names by `_`.

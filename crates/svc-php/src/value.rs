@@ -31,7 +31,7 @@ pub enum Php {
 
 /// An array key: integer strings such as `"17"` or `"-3"` are integers, all others are strings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Key {
+pub enum ArrayKey {
     /// An integer key.
     Int(i64),
     /// A string key.
@@ -44,13 +44,13 @@ pub struct Object {
     /// The class name.
     pub class: Vec<u8>,
     /// Properties in order. As in PHP, the names of protected and private ones start with a NUL byte.
-    pub properties: Vec<(Key, Php)>,
+    pub properties: Vec<(ArrayKey, Php)>,
 }
 
 /// PHP's single array type: ordered, with integer and string keys.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Array {
-    entries: IndexMap<Key, Php>,
+    entries: IndexMap<ArrayKey, Php>,
     next: Option<i64>,
 }
 
@@ -61,7 +61,7 @@ impl Array {
     }
 
     /// Sets an entry. An existing key keeps its position.
-    pub fn insert(&mut self, key: Key, value: Php) {
+    pub fn insert(&mut self, key: ArrayKey, value: Php) {
         self.update_next(&key);
         self.entries.insert(key, value);
     }
@@ -74,7 +74,7 @@ impl Array {
 
     /// [`Array::push`] that returns the new entry.
     pub(crate) fn push_slot(&mut self, value: Php) -> Option<&mut Php> {
-        let key = Key::Int(self.next.unwrap_or_default());
+        let key = ArrayKey::Int(self.next.unwrap_or_default());
         // PHP rejects appending after the highest integer.
         if self.next == Some(i64::MAX) && self.entries.contains_key(&key) {
             return None;
@@ -84,13 +84,13 @@ impl Array {
     }
 
     /// The entry of this key; inserts `make()` if there is none.
-    pub(crate) fn slot(&mut self, key: Key, make: impl FnOnce() -> Php) -> &mut Php {
+    pub(crate) fn slot(&mut self, key: ArrayKey, make: impl FnOnce() -> Php) -> &mut Php {
         self.update_next(&key);
         self.entries.entry(key).or_insert_with(make)
     }
 
-    fn update_next(&mut self, key: &Key) {
-        if let Key::Int(n) = key
+    fn update_next(&mut self, key: &ArrayKey) {
+        if let ArrayKey::Int(n) = key
             && self.next.is_none_or(|next| *n >= next)
         {
             self.next = Some(n.saturating_add(1));
@@ -98,7 +98,7 @@ impl Array {
     }
 
     /// The value of a key.
-    pub fn get(&self, key: &Key) -> Option<&Php> {
+    pub fn get(&self, key: &ArrayKey) -> Option<&Php> {
         self.entries.get(key)
     }
 
@@ -113,18 +113,18 @@ impl Array {
     }
 
     /// Entries in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Php)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&ArrayKey, &Php)> {
         self.entries.iter()
     }
 
     /// Whether the keys are 0, 1, 2 … in order, so that JSON encodes a list. True for the empty array.
     pub fn is_list(&self) -> bool {
-        self.entries.keys().zip(0..).all(|(key, n)| *key == Key::Int(n))
+        self.entries.keys().zip(0..).all(|(key, n)| *key == ArrayKey::Int(n))
     }
 }
 
-impl FromIterator<(Key, Php)> for Array {
-    fn from_iter<T: IntoIterator<Item = (Key, Php)>>(entries: T) -> Self {
+impl FromIterator<(ArrayKey, Php)> for Array {
+    fn from_iter<T: IntoIterator<Item = (ArrayKey, Php)>>(entries: T) -> Self {
         let mut array = Array::new();
         entries.into_iter().for_each(|(key, value)| array.insert(key, value));
         array
@@ -140,32 +140,32 @@ impl FromIterator<Php> for Array {
 }
 
 impl IntoIterator for Array {
-    type Item = (Key, Php);
-    type IntoIter = indexmap::map::IntoIter<Key, Php>;
+    type Item = (ArrayKey, Php);
+    type IntoIter = indexmap::map::IntoIter<ArrayKey, Php>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.entries.into_iter()
     }
 }
 
-impl Key {
+impl ArrayKey {
     /// The key for a string, by PHP's rule for array keys.
     pub fn from_bytes(text: &[u8]) -> Self {
-        integer_key(text).map_or_else(|| Key::Bytes(text.to_vec()), Key::Int)
+        integer_key(text).map_or_else(|| ArrayKey::Bytes(text.to_vec()), ArrayKey::Int)
     }
 
     /// The key as text.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
-            Key::Int(n) => n.to_string().into_bytes(),
-            Key::Bytes(text) => text.clone(),
+            ArrayKey::Int(n) => n.to_string().into_bytes(),
+            ArrayKey::Bytes(text) => text.clone(),
         }
     }
 }
 
-impl From<&str> for Key {
+impl From<&str> for ArrayKey {
     fn from(text: &str) -> Self {
-        Key::from_bytes(text.as_bytes())
+        ArrayKey::from_bytes(text.as_bytes())
     }
 }
 
@@ -199,7 +199,7 @@ impl From<Value> for Php {
             Value::String(text) => Php::Bytes(text.into_bytes()),
             Value::Array(items) => Php::Array(items.into_iter().map(Php::from).collect()),
             Value::Object(properties) => {
-                Php::Array(properties.into_iter().map(|(k, v)| (Key::from(k.as_str()), Php::from(v))).collect())
+                Php::Array(properties.into_iter().map(|(k, v)| (ArrayKey::from(k.as_str()), Php::from(v))).collect())
             }
         }
     }
@@ -226,7 +226,7 @@ impl From<Php> for Value {
     }
 }
 
-fn json_properties(entries: impl IntoIterator<Item = (Key, Php)>) -> Map<String, Value> {
+fn json_properties(entries: impl IntoIterator<Item = (ArrayKey, Php)>) -> Map<String, Value> {
     entries.into_iter().map(|(k, v)| (decode_utf8_lossy(k.to_bytes()), v.into())).collect()
 }
 
@@ -235,7 +235,7 @@ fn public_properties(object: Object) -> Map<String, Value> {
     if !object.class.eq_ignore_ascii_case(b"stdClass") {
         out.insert("__PHP_Incomplete_Class_Name".to_owned(), Value::String(decode_utf8_lossy(object.class)));
     }
-    let hidden = |key: &Key| matches!(key, Key::Bytes(name) if name.first() == Some(&0));
+    let hidden = |key: &ArrayKey| matches!(key, ArrayKey::Bytes(name) if name.first() == Some(&0));
     out.extend(json_properties(object.properties.into_iter().filter(|(key, _)| !hidden(key))));
     out
 }
@@ -282,8 +282,8 @@ mod tests {
             ("-", None),
             ("", None),
         ] {
-            let expected = integer.map_or_else(|| Key::Bytes(text.as_bytes().to_vec()), Key::Int);
-            assert_eq!(Key::from(text), expected, "{text}");
+            let expected = integer.map_or_else(|| ArrayKey::Bytes(text.as_bytes().to_vec()), ArrayKey::Int);
+            assert_eq!(ArrayKey::from(text), expected, "{text}");
         }
     }
 
@@ -321,13 +321,13 @@ mod tests {
     #[test]
     fn append_counts_from_the_highest_key() {
         let mut array = Array::new();
-        array.insert(Key::Int(-5), Php::Null);
+        array.insert(ArrayKey::Int(-5), Php::Null);
         assert!(array.push(Php::Null));
-        array.insert(Key::Int(7), Php::Null);
+        array.insert(ArrayKey::Int(7), Php::Null);
         assert!(array.push(Php::Null));
-        let keys: Vec<&Key> = array.iter().map(|(k, _)| k).collect();
-        assert_eq!(keys, [&Key::Int(-5), &Key::Int(-4), &Key::Int(7), &Key::Int(8)]);
-        array.insert(Key::Int(i64::MAX), Php::Null);
+        let keys: Vec<&ArrayKey> = array.iter().map(|(k, _)| k).collect();
+        assert_eq!(keys, [&ArrayKey::Int(-5), &ArrayKey::Int(-4), &ArrayKey::Int(7), &ArrayKey::Int(8)]);
+        array.insert(ArrayKey::Int(i64::MAX), Php::Null);
         assert!(!array.push(Php::Null), "no key is left");
     }
 }

@@ -2,6 +2,7 @@
 
 use svc_model::{Post, PostType, Term};
 use svc_site::Site;
+use svc_text::{Html, esc_attr};
 
 /// The post's format, stored as a term with the slug `post-format-NAME`; `standard` if there is none.
 pub fn post_format(terms: &[Term]) -> &str {
@@ -13,7 +14,7 @@ pub fn post_format(terms: &[Term]) -> &str {
 /// CSS class names for a post's element, in WordPress's order: the post, its state, then its terms.
 ///
 /// A protected post always gets `post-password-required`: the REST API ignores password cookies.
-pub fn class_list(site: &Site, post: &Post, post_type: &PostType, terms: &[Term], has_thumbnail: bool) -> Vec<String> {
+pub fn class_list(site: &Site, post: &Post, post_type: &PostType, terms: &[Term], has_thumbnail: bool) -> Vec<Html> {
     let mut classes = vec![
         format!("post-{}", post.id),
         post.post_type.clone(),
@@ -36,7 +37,7 @@ pub fn class_list(site: &Site, post: &Post, post_type: &PostType, terms: &[Term]
             classes.push(format!("{prefix}-{}", term_class(term)));
         }
     }
-    classes.iter().map(|c| svc_text::esc_attr(c)).collect()
+    classes.iter().map(|c| esc_attr(c)).collect()
 }
 
 /// A term's slug as a class name, or its id if the slug is numeric or empty once sanitized.

@@ -14,12 +14,13 @@ use svc_content::{
 };
 use svc_model::Post;
 use svc_site::{ActiveTheme, Settings, Site};
+use svc_text::Html;
 use svc_versions::Context;
 
 use crate::{
     SiteRenderer,
     images::SiteImages,
-    renderer::render_cache::{RenderInputs, Source},
+    renderer::render_cache::{CachedText, RenderInputs},
 };
 
 /// Data for rendering a post's content and excerpt.
@@ -29,7 +30,7 @@ pub struct RenderOptions<'a> {
     /// Images and galleries that the texts refer to.
     pub images: &'a SiteImages,
     /// HTML before the content, such as an attachment's file.
-    pub before: Option<String>,
+    pub before: Option<Html>,
     /// Counters shared by all texts of a response, such as gallery numbers.
     pub page: &'a Mutex<Page>,
     /// Renders dynamic blocks. The render cache applies only to texts without it.
@@ -49,11 +50,11 @@ impl<'a> RenderOptions<'a> {
 fn cached(
     renderer: &SiteRenderer,
     settings: &Settings,
-    (source, text): (Source, &str),
+    (source, text): (CachedText, &str),
     post: &Post,
     options: &RenderOptions<'_>,
-    run: impl FnOnce(&mut RenderContext<'_>) -> String,
-) -> String {
+    run: impl FnOnce(&mut RenderContext<'_>) -> Html,
+) -> Html {
     let theme = renderer.site.theme(options.cx, settings);
     let run = |images: &dyn Images| with_context(settings, &theme, post, options, images, run);
     if options.dynamic.is_some() || options.before.is_some() {
@@ -112,8 +113,8 @@ fn with_options<'r, T>(
     run(&mut context)
 }
 
-/// A title as HTML.
-pub fn title(raw: &str) -> String {
+/// A title.
+pub fn title(raw: &str) -> Html {
     display::render_title(raw)
 }
 
@@ -129,24 +130,24 @@ pub fn menu_item_description(content: &str) -> String {
     menu_item_text(&svc_content::excerpt::trim_words(content, WORDS, "&hellip;"))
 }
 
-/// A post's content as HTML.
-pub fn content(renderer: &SiteRenderer, settings: &Settings, post: &Post, options: &RenderOptions<'_>) -> String {
-    cached(renderer, settings, (Source::Content, &post.content), post, options, |context| {
+/// A post's content.
+pub fn content(renderer: &SiteRenderer, settings: &Settings, post: &Post, options: &RenderOptions<'_>) -> Html {
+    cached(renderer, settings, (CachedText::Content, &post.content), post, options, |context| {
         display::render_content(&post.content, context)
     })
 }
 
-/// A post's excerpt as HTML: the manual one, or one of at most `words` words generated from the content.
+/// A post's excerpt: the manual one, or one of at most `words` words generated from the content.
 pub fn excerpt(
     renderer: &SiteRenderer,
     settings: &Settings,
     post: &Post,
     options: &RenderOptions<'_>,
     words: usize,
-) -> String {
+) -> Html {
     let of = match display::is_empty_excerpt(&post.excerpt) {
-        true => (Source::Generated(words), post.content.as_str()),
-        false => (Source::Manual, post.excerpt.as_str()),
+        true => (CachedText::Generated(words), post.content.as_str()),
+        false => (CachedText::Manual, post.excerpt.as_str()),
     };
     cached(renderer, settings, of, post, options, |context| {
         context.excerpt_length = words;
@@ -154,14 +155,8 @@ pub fn excerpt(
     })
 }
 
-/// The blocks of a widget as HTML, dynamic blocks included.
-pub fn widget_blocks(
-    cx: &Context,
-    site: &Site,
-    settings: &Settings,
-    text: &str,
-    dynamic: &dyn DynamicBlocks,
-) -> String {
+/// The blocks of a widget, dynamic blocks included.
+pub fn widget_blocks(cx: &Context, site: &Site, settings: &Settings, text: &str, dynamic: &dyn DynamicBlocks) -> Html {
     let (images, page) = (SiteImages::default(), Mutex::default());
     let options = RenderOptions { dynamic: Some(dynamic), ..RenderOptions::new(cx, &images, &page) };
     with_context(settings, &site.theme(cx, settings), &Post::default(), &options, &images, |context| {
@@ -181,8 +176,8 @@ pub enum WidgetText {
     },
 }
 
-/// The text of a text widget as HTML.
-pub fn widget_text(cx: &Context, site: &Site, settings: &Settings, text: &str, written: WidgetText) -> String {
+/// The text of a text widget.
+pub fn widget_text(cx: &Context, site: &Site, settings: &Settings, text: &str, written: WidgetText) -> Html {
     let (images, page) = (SiteImages::default(), Mutex::default());
     let options = RenderOptions::new(cx, &images, &page);
     with_context(settings, &site.theme(cx, settings), &Post::default(), &options, &images, |context| match written {

@@ -21,6 +21,7 @@ use svc_store::{
     meta::{self, MetaKind},
     posts::{self, PostOrderBy, PostQuery},
 };
+use svc_text::{Html, esc_attr, esc_url, html};
 
 /// The shortcode's name.
 const NAME: &str = "gallery";
@@ -166,19 +167,19 @@ impl Galleries {
     }
 
     /// A gallery as HTML. Source: `gallery_shortcode`.
-    fn render(&self, call: &Call<'_>) -> String {
+    fn render(&self, call: &Call<'_>) -> Html {
         let attributes = &call.attributes;
         let own = PostId(i64::try_from(call.page.post.get()).unwrap_or_default());
         // Empty galleries are counted as well.
-        let selector = format!("gallery-{}", call.page.number(NAME));
+        let selector = html!("gallery-{}", call.page.number(NAME));
         let selected = self.selected(attributes, own);
         if selected.is_empty() {
-            return String::new();
+            return Html::new();
         }
-        let tag = |name: &str, default: &str| {
+        let tag = |name: &str, default: &'static str| {
             let tag = attributes.get(name).unwrap_or(default).to_ascii_lowercase();
             let fits = !tag.is_empty() && tag.bytes().all(|b| b.is_ascii_alphanumeric());
-            if fits && tag != "script" && tag != "style" { tag } else { default.to_owned() }
+            if fits && tag != "script" && tag != "style" { esc_attr(&tag) } else { Html::from(default) }
         };
         let (item, icon, caption) = (tag("itemtag", "figure"), tag("icontag", "div"), tag("captiontag", "figcaption"));
         let columns = attributes.get("columns").map_or(COLUMNS, svc_php::numeric::text_to_int);
@@ -188,53 +189,64 @@ impl Galleries {
         };
         let size_name = attributes.get("size").unwrap_or("thumbnail");
         let class = svc_text::sanitize_html_class(size_name, "");
-        let mut out = format!(
-            "<div id='{selector}' class='gallery galleryid-{id} gallery-columns-{columns} gallery-size-{class}'>"
+        let mut out = html!(
+            "<div id='{}' class='gallery galleryid-{} gallery-columns-{} gallery-size-{}'>",
+            selector,
+            id,
+            columns,
+            esc_attr(&class)
         );
         let full_size = || RegisteredSize { name: class.clone(), width: 0, height: 0, crop: false };
         let size = self.sizes.iter().find(|s| s.name == size_name).cloned().unwrap_or_else(full_size);
         for entry in selected {
-            out.push_str(&self.item(entry, &selector, &size, attributes.get("link"), [&item, &icon, &caption]));
+            out.push(self.item(entry, &selector, &size, attributes.get("link"), [&item, &icon, &caption]));
         }
-        out.push_str("\n\t\t</div>\n");
+        out.push("\n\t\t</div>\n");
         out
     }
 
     fn item(
         &self,
         entry: &GalleryImage,
-        selector: &str,
+        selector: &Html,
         size: &RegisteredSize,
         link: Option<&str>,
-        tags: [&str; 3],
-    ) -> String {
+        tags: [&Html; 3],
+    ) -> Html {
         let [item, icon, caption] = tags;
         let text = svc_text::trim(&entry.post.excerpt);
         let url = entry.attached.url(&self.settings, &entry.post.guid);
-        let caption_id = format!("{selector}-{}", entry.post.id);
-        let describes = (!text.is_empty()).then_some(caption_id.as_str());
+        let caption_id = html!("{}-{}", selector, entry.post.id.0);
+        let describes = (!text.is_empty()).then_some(&caption_id);
         let image = entry.attached.img_element(&self.settings, &url, size, describes);
         let image = match link {
             Some("none") => image,
-            Some("file") => format!("<a href='{}'>{image}</a>", svc_text::esc_url(&url)),
-            _ => format!("<a href='{}'>{image}</a>", svc_text::esc_url(&entry.page)),
+            Some("file") => html!("<a href='{}'>{}</a>", esc_url(&url), image),
+            _ => html!("<a href='{}'>{}</a>", esc_url(&entry.page), image),
         };
         let orientation = match entry.attached.dimensions() {
             (0, _) | (_, 0) => "",
             (width, height) if height > width => " portrait",
             _ => " landscape",
         };
-        let mut out = format!(
-            "<{item} class='gallery-item'>\n\t\t\t<{icon} class='gallery-icon{orientation}'>\n\t\t\t\t{image}\n\t\t\t</{icon}>"
+        let mut out = html!(
+            "<{} class='gallery-item'>\n\t\t\t<{icon} class='gallery-icon{}'>\n\t\t\t\t{}\n\t\t\t</{icon}>",
+            item,
+            orientation,
+            image,
+            icon = icon
         );
         if !text.is_empty() {
-            let text = svc_content::texturize(&entry.post.excerpt, svc_content::display::standard_shortcodes());
-            out.push_str(&format!(
-                "\n\t\t\t\t<{caption} class='wp-caption-text gallery-caption' id='{caption_id}'>\n\t\t\t\t{text}\n\t\t\t\t\
-                 </{caption}>"
+            let text = svc_content::render_inline(&entry.post.excerpt);
+            out.push(html!(
+                "\n\t\t\t\t<{caption} class='wp-caption-text gallery-caption' id='{}'>\n\t\t\t\t{}\n\t\t\t\t\
+                 </{caption}>",
+                caption_id,
+                text,
+                caption = caption
             ));
         }
-        out.push_str(&format!("</{item}>"));
+        out.push(html!("</{}>", item));
         out
     }
 }
@@ -246,7 +258,7 @@ fn collect(post: &Post) -> Vec<GallerySource> {
     let mut only = Shortcodes::new();
     only.register(NAME, move |call| {
         sink.lock().unwrap_or_else(PoisonError::into_inner).push(gallery_source(&call.attributes, id));
-        String::new()
+        Html::new()
     });
     only.run(&post.content, &Default::default());
     std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner))

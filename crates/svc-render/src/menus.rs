@@ -12,6 +12,7 @@ use svc_store::{
     Db, Order,
     posts::{self, PostOrderBy, PostQuery, TaxClause},
 };
+use svc_text::{Html, esc_attr, esc_url, html};
 
 use crate::content as render;
 
@@ -30,7 +31,7 @@ pub(crate) fn render_menu(
     settings: &Settings,
     viewer: &Caller,
     menu: &Term,
-) -> SiteResult<String> {
+) -> SiteResult<Html> {
     let mut query = PostQuery::published(ITEM, MAX_ITEMS).order_by(vec![(PostOrderBy::MenuOrder, Order::Asc)]);
     let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };
     query.tax.clauses = vec![clause];
@@ -47,8 +48,8 @@ pub(crate) fn render_menu(
     Ok(render_level(0, &children, MAX_DEPTH))
 }
 
-fn render_level(parent: i64, children: &HashMap<i64, Vec<&NavItem>>, depth: usize) -> String {
-    let Some(depth) = depth.checked_sub(1) else { return String::new() };
+fn render_level(parent: i64, children: &HashMap<i64, Vec<&NavItem>>, depth: usize) -> Html {
+    let Some(depth) = depth.checked_sub(1) else { return Html::new() };
     children
         .get(&parent)
         .into_iter()
@@ -57,7 +58,7 @@ fn render_level(parent: i64, children: &HashMap<i64, Vec<&NavItem>>, depth: usiz
         .collect()
 }
 
-fn render_item(item: &NavItem, inner: &str) -> String {
+fn render_item(item: &NavItem, inner: &Html) -> Html {
     let (id, kind, object) = (item.post.id, item.kind().name(), item.text("_menu_item_object"));
     let mut classes = item.classes();
     classes.retain(|class| !class.is_empty());
@@ -71,15 +72,19 @@ fn render_item(item: &NavItem, inner: &str) -> String {
     let title = render::menu_item_text(&item.post.excerpt);
     let attributes =
         [("title", title.as_str()), ("target", item.text("_menu_item_target")), ("rel", item.text("_menu_item_xfn"))];
-    let mut link = String::new();
+    let mut link = Html::new();
     for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
-        link.push_str(&format!("{name}=\"{}\" ", svc_text::esc_attr(value)));
+        link.push(html!("{}=\"{}\" ", name, esc_attr(value)));
     }
-    let href = svc_text::esc_url(item.target.url.as_deref().unwrap_or_default());
-    let list = if inner.is_empty() { String::new() } else { format!("\n<ul class=\"sub-menu\">\n{inner}</ul>\n") };
-    format!(
-        "<li id=\"menu-item-{id}\" class=\"{}\"><a {link}href=\"{href}\">{}</a>{list}</li>\n",
-        svc_text::esc_attr(&classes.join(" ")),
-        render::title(item.title())
+    let href = esc_url(item.target.url.as_deref().unwrap_or_default());
+    let list = if inner.is_empty() { Html::new() } else { html!("\n<ul class=\"sub-menu\">\n{}</ul>\n", inner) };
+    html!(
+        "<li id=\"menu-item-{}\" class=\"{}\"><a {}href=\"{}\">{}</a>{}</li>\n",
+        id.0,
+        esc_attr(&classes.join(" ")),
+        link,
+        href,
+        render::title(item.title()),
+        list
     )
 }

@@ -7,6 +7,7 @@ use svc_php::query::extend_url_with;
 use svc_schema::Error;
 use svc_site::{Settings, Site, SiteResult, permalinks, url_resolver::UrlResolver};
 use svc_store::{Db, users};
+use svc_text::{Html, esc_attr, esc_url, html};
 
 use crate::{content as render, oembed_thumbnail as thumbnail};
 
@@ -25,18 +26,15 @@ const SECRET_LENGTH: usize = 10;
 /// Script of the embedding page. It resizes iframes and follows links on request of the iframe with the matching secret.
 const SCRIPT: &str = r#"(function(w,d){if(w.contentEmbedsHeard)return;w.contentEmbedsHeard=true;w.addEventListener("message",function(e){var m=e.data;if(!m||!/^[a-zA-Z0-9]+$/.test(m.secret))return;d.querySelectorAll('iframe[data-secret="'+m.secret+'"]').forEach(function(f){if(f.contentWindow!==e.source)return;if(m.message==="height"){f.height=Math.min(1000,Math.max(200,parseInt(m.value,10)||0))}else if(m.message==="link"&&d.activeElement===f){var from=new URL(f.src),to=new URL(m.value,f.src);if(/^https?:$/.test(to.protocol)&&to.host===from.host)w.top.location.href=to.href}})})})(window,document);"#;
 
-/// The oEmbed discovery links for the head of a post's page, as HTML.
-pub fn discovery_links(settings: &Settings, post_url: &str) -> String {
+/// The oEmbed discovery links for the head of a post's page.
+pub fn discovery_links(settings: &Settings, post_url: &str) -> Html {
     let endpoint = settings.urls.rest(&format!("/{NAMESPACE}/embed"));
     let json = extend_url_with(&endpoint, [("url", post_url)]);
     let xml = extend_url_with(&endpoint, [("url", post_url), ("format", "xml")]);
-    let link = |format: &str, mime: &str, url: &str| {
-        format!(
-            "<link rel=\"alternate\" title=\"oEmbed ({format})\" type=\"{mime}\" href=\"{}\" />\n",
-            svc_text::esc_url(url)
-        )
+    let link = |format: &'static str, mime: &'static str, url: &str| {
+        html!("<link rel=\"alternate\" title=\"oEmbed ({})\" type=\"{}\" href=\"{}\" />\n", format, mime, esc_url(url))
     };
-    link("JSON", "application/json+oembed", &json) + &link("XML", "text/xml+oembed", &xml)
+    [link("JSON", "application/json+oembed", &json), link("XML", "text/xml+oembed", &xml)].into_iter().collect()
 }
 
 /// The post at a URL of this site, if it is public.
@@ -94,18 +92,18 @@ pub fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, width: i
     let url = permalinks::of_posts(db, site, settings, rows)?.remove(&post.id).unwrap_or_default();
     let name = settings.option("blogname");
     let title = render::title(&post.title);
-    let title = if post.is_protected() { format!("Protected: {title}") } else { title };
+    let title = if post.is_protected() { html!("Protected: {}", title) } else { title };
     let mut data = json!({
         "version": "1.0",
         "provider_name": name,
         "provider_url": settings.urls.site.home_url(""),
         "author_name": name,
         "author_url": settings.urls.site.home_url(""),
-        "title": title,
+        "title": title.as_str(),
         "type": "rich",
         "width": width,
         "height": height,
-        "html": html(&url, &frame_url(&url), &title, name, (width, height))?,
+        "html": html(&url, &frame_url(&url), &title, name, (width, height))?.into_string(),
     });
     if let Some(author) = users::get(db, post.author)? {
         data["author_name"] = author.display_name.as_str().into();
@@ -130,20 +128,26 @@ fn frame_url(url: &str) -> String {
 }
 
 /// The embed HTML: a quoted link as fallback without scripts, the iframe, and the script.
-fn html(url: &str, frame: &str, title: &str, site_name: &str, (width, height): (i64, i64)) -> Result<String, Error> {
+fn html(url: &str, frame: &str, title: &Html, site_name: &str, (width, height): (i64, i64)) -> Result<Html, Error> {
     let secret = svc_auth::random_text(SECRET_LENGTH).map_err(|error| {
         tracing::error!(%error, "failed to generate the secret of an embedded post");
         Error::new("rest_internal_error", "Internal server error. The details have been logged.").with_status(500)
     })?;
-    let secret = secret.expose();
-    let label = svc_text::esc_attr(&format!("&#8220;{title}&#8221; &#8212; {site_name}"));
-    Ok(format!(
+    let secret = esc_attr(secret.expose());
+    let label = esc_attr(&format!("&#8220;{title}&#8221; &#8212; {site_name}"));
+    Ok(html!(
         "<blockquote class=\"wp-embedded-content\" data-secret=\"{secret}\"><a href=\"{url}\">{title}</a></blockquote>\
          <iframe sandbox=\"allow-scripts\" security=\"restricted\" src=\"{frame}#?secret={secret}\" width=\"{width}\" \
          height=\"{height}\" title=\"{label}\" data-secret=\"{secret}\" frameborder=\"0\" marginwidth=\"0\" \
          marginheight=\"0\" scrolling=\"no\" class=\"wp-embedded-content\"></iframe><script>{SCRIPT}</script>\n",
-        url = svc_text::esc_url(url),
-        frame = svc_text::esc_url(frame),
+        url = esc_url(url),
+        frame = esc_url(frame),
+        secret = secret,
+        title = title,
+        width = width,
+        height = height,
+        label = label,
+        SCRIPT = SCRIPT
     ))
 }
 
@@ -180,7 +184,8 @@ mod tests {
 
     #[test]
     fn titles_are_escaped_in_attributes() {
-        let html = html("http://a.example/", "http://a.example/embed/", "A \"b\" <em>c</em>", "S", (600, 338)).unwrap();
+        let title = Html::from("A \"b\" <em>c</em>");
+        let html = html("http://a.example/", "http://a.example/embed/", &title, "S", (600, 338)).unwrap();
         assert!(html.contains("title=\"&#8220;A &quot;b&quot; &lt;em&gt;c&lt;/em&gt;&#8221; &#8212; S\""), "{html}");
         assert!(!SCRIPT.contains("</"), "the script contains no closing tag");
     }

@@ -10,6 +10,7 @@ use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
+use svc_text::Html;
 
 use crate::{
     SiteRenderer,
@@ -38,8 +39,8 @@ pub struct TemplateContext {
 
 /// A rendered page.
 pub struct RenderedPage {
-    /// HTML of the page's body.
-    pub html: String,
+    /// The page's body.
+    pub html: Html,
     /// CSS rules for the blocks' generated classes.
     pub css: String,
     /// The active theme.
@@ -84,11 +85,12 @@ pub fn render_template(
             Some((term, taxonomy)) => core.within_term(*term, taxonomy, template),
             None => template(),
         };
-        let html = match &context.post {
+        let mut html = match &context.post {
             Some(post) => core.within_post(post.id, &post.post_type, with_term),
             None => with_term(),
         };
-        (html + &renderer.filters(), renderer.styles())
+        html.push(renderer.filters());
+        (html, renderer.styles())
     })?;
     Ok(Some(RenderedPage { html, css, theme, styles }))
 }

@@ -14,11 +14,20 @@ struct Book {
 const DUNE: Book = Book { id: 7, title: "Dune", isbn: Some("0441013597") };
 const LEAFLET: Book = Book { id: 8, title: "Leaflet", isbn: None };
 
+/// Whether a book moves to a shelf, or from it.
+#[derive(Debug, Default, PartialEq)]
+enum ShelfChange {
+    #[default]
+    Keep,
+    Clear,
+    Set(i64),
+}
+
 /// The draft of a change.
 #[derive(Debug, Default, PartialEq)]
 struct Draft {
     title: Option<String>,
-    shelf: Option<Option<i64>>,
+    shelf: ShelfChange,
     secret: Option<String>,
     pages: Option<u8>,
 }
@@ -35,7 +44,7 @@ fn book_fields() -> Fields<Book, Draft> {
     title.subfield("raw", build::string().context(&["edit"])).get(|b: &Book| b.title);
     title.subfield("rendered", build::string().context(ALL)).get(|b: &Book| format!("<b>{}</b>", b.title));
     fields.add("isbn", build::string().context(VIEW).readonly()).get(|b: &Book| b.isbn).when(|b| b.isbn.is_some());
-    fields.add("shelf", build::types(["integer", "null"]).context(VIEW)).get(|b: &Book| b.id / 4).set_nullable(|d: &mut Draft, v| d.shelf = Some(v));
+    fields.add("shelf", build::types(["integer", "null"]).context(VIEW)).get(|b: &Book| b.id / 4).set_nullable(|d: &mut Draft, v| d.shelf = v.map_or(ShelfChange::Clear, ShelfChange::Set));
     fields.add("secret", build::string().context(&["edit"])).set(|d: &mut Draft, v| d.secret = Some(v)).write_only();
     fields.add("pages", build::integer().context(&["edit"]).required()).get(|_| 412).set(|d: &mut Draft, v| d.pages = Some(v)).exact_field();
     fields.add("rank", build::integer()).get(|_| 1).hidden();
@@ -181,8 +190,8 @@ fn values_are_applied_to_the_draft() {
             Draft { title: Some("Dune".into()), pages: Some(9), ..Draft::default() },
         ),
         (json!({"title": null, "secret": "s"}), Draft { secret: Some("s".into()), ..Draft::default() }),
-        (json!({"shelf": 3}), Draft { shelf: Some(Some(3)), ..Draft::default() }),
-        (json!({"shelf": null}), Draft { shelf: Some(None), ..Draft::default() }),
+        (json!({"shelf": 3}), Draft { shelf: ShelfChange::Set(3), ..Draft::default() }),
+        (json!({"shelf": null}), Draft { shelf: ShelfChange::Clear, ..Draft::default() }),
         (json!({"id": 1, "isbn": "x"}), Draft::default()),
     ] {
         assert_eq!(read(body.clone()).unwrap(), expected, "{body}");

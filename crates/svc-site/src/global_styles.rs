@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType, UserId};
-use svc_packages::theme::{Origin, RegisteredBlocks, ThemeJson, VERSION, without_insecure_properties};
+use svc_packages::theme::{RegisteredBlocks, StyleOrigin, ThemeJson, VERSION, without_insecure_properties};
 use svc_schema::Error;
 use svc_store::{
     Db, Tx,
@@ -52,7 +52,7 @@ fn members(content: &str) -> Map<String, Value> {
 
 /// Parses a post's content.
 pub fn parse(post: &Post) -> ThemeJson {
-    ThemeJson::new(Value::Object(members(&post.content)), Origin::Custom)
+    ThemeJson::new(Value::Object(members(&post.content)), StyleOrigin::Custom)
 }
 
 /// Whether CSS would close the `style` element that contains it, alone or together with the text after it.

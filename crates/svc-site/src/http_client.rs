@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use svc_fetch::{Allowed, Client, FetchError, Get, Guard, Response};
+use svc_fetch::{Allowed, FetchError, FetchedResponse, Get, Guard, GuardedClient};
 use tokio::sync::Semaphore;
 
 use crate::Settings;
@@ -19,7 +19,7 @@ const SLOT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The guarded client with a limit on concurrent requests. Cheap to clone.
 #[derive(Clone)]
 pub struct HttpClient {
-    client: Client,
+    client: GuardedClient,
     slots: Arc<Semaphore>,
     lookups: Arc<Semaphore>,
 }
@@ -36,7 +36,7 @@ impl HttpClient {
     pub fn new(guard: Guard) -> Self {
         let agent = concat!("Mozilla/5.0 (compatible; content server ", env!("CARGO_PKG_VERSION"), ")");
         let [slots, lookups] = [MAX_REQUESTS, MAX_LOOKUPS].map(|n| Arc::new(Semaphore::new(n)));
-        HttpClient { client: Client::new(guard, agent), slots, lookups }
+        HttpClient { client: GuardedClient::new(guard, agent), slots, lookups }
     }
 
     /// Whether a URL may be requested, as far as can be decided without a host look-up.
@@ -48,7 +48,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// Errors of the client; [`FetchError::TimedOut`] if there are too many requests in progress.
-    pub async fn send(&self, get: Get) -> Result<Response, FetchError> {
+    pub async fn send(&self, get: Get) -> Result<FetchedResponse, FetchError> {
         self.with_slot(&self.slots, move |client| client.send(&get)).await
     }
 
@@ -63,7 +63,7 @@ impl HttpClient {
     async fn with_slot<T: Send + 'static>(
         &self,
         slots: &Arc<Semaphore>,
-        f: impl FnOnce(&Client) -> Result<T, FetchError> + Send + 'static,
+        f: impl FnOnce(&GuardedClient) -> Result<T, FetchError> + Send + 'static,
     ) -> Result<T, FetchError> {
         let permit = tokio::time::timeout(SLOT_TIMEOUT, Arc::clone(slots).acquire_owned()).await;
         let permit = permit.ok().and_then(Result::ok).ok_or(FetchError::TimedOut)?;

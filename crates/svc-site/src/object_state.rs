@@ -11,12 +11,12 @@ use crate::{
     Site, SiteResult,
     preconditions::ObjectState,
     settings,
-    templates::load::{Kind, TemplateLookup},
+    templates::load::{TemplateKind, TemplateLookup},
 };
 
 /// An object with a state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Subject {
+pub enum ConditionalObject {
     /// A post of any type, with meta, terms, and whether it is sticky.
     Post(PostId),
     /// A term of any taxonomy.
@@ -28,12 +28,12 @@ pub enum Subject {
     /// A comment.
     Comment(CommentId),
     /// A template or template part, by its id in the REST API: its post, or else its file.
-    Template(Kind, String),
+    Template(TemplateKind, String),
     /// Options, by name. They always exist.
     Options(Vec<String>),
 }
 
-impl Subject {
+impl ConditionalObject {
     /// The state of the object in this snapshot or transaction; `None` if it does not exist. A fixed number of
     /// statements.
     ///
@@ -49,22 +49,22 @@ impl Subject {
             Ok(true)
         };
         let exists = match self {
-            Subject::Post(id) => {
+            ConditionalObject::Post(id) => {
                 let found = add(db, StoredObject::Post(*id))?;
                 hasher.update([u8::from(is_sticky(db, *id)?)]);
                 found
             }
-            Subject::Term(id) => add(db, StoredObject::Term(*id))?,
-            Subject::User(id) => add(db, StoredObject::User(*id))?,
-            Subject::Comment(id) => add(db, StoredObject::Comment(*id))?,
-            Subject::Menu(id) => {
+            ConditionalObject::Term(id) => add(db, StoredObject::Term(*id))?,
+            ConditionalObject::User(id) => add(db, StoredObject::User(*id))?,
+            ConditionalObject::Comment(id) => add(db, StoredObject::Comment(*id))?,
+            ConditionalObject::Menu(id) => {
                 let found = add(db, StoredObject::Term(*id))?;
                 let stylesheet = options::get(db, "stylesheet")?;
                 let theme = format!("theme_mods_{}", stylesheet.as_ref().map_or("", StoredText::text));
                 add_options(&mut hasher, db, &["nav_menu_options".to_owned(), theme])?;
                 found
             }
-            Subject::Template(kind, id) => {
+            ConditionalObject::Template(kind, id) => {
                 let settings = site.settings_in(db)?;
                 match TemplateLookup::new(db.cx(), site, &settings).find(db, *kind, id)? {
                     Some(template) => match template.post {
@@ -77,7 +77,7 @@ impl Subject {
                     None => false,
                 }
             }
-            Subject::Options(names) => {
+            ConditionalObject::Options(names) => {
                 add_options(&mut hasher, db, names)?;
                 true
             }

@@ -1,7 +1,7 @@
 //! Options that store a PHP array. They are read, changed and written as a whole, including entries that this server
 //! does not know.
 
-use svc_php::{Array, Key, Php};
+use svc_php::{Array, ArrayKey, Php};
 use svc_store::{StoredText, Tx, options};
 
 use crate::SiteResult;
@@ -32,14 +32,14 @@ pub(crate) fn write(tx: &mut Tx, option: &str, array: Array) -> SiteResult<()> {
 
 /// A nested array; empty if the entry is missing or not an array.
 pub(crate) fn member(array: &Array, name: &str) -> Array {
-    match array.get(&Key::from(name)) {
+    match array.get(&ArrayKey::from(name)) {
         Some(Php::Array(member)) => member.clone(),
         _ => Array::new(),
     }
 }
 
 /// A key as text.
-pub(crate) fn key_text(key: &Key) -> String {
+pub(crate) fn key_text(key: &ArrayKey) -> String {
     String::from_utf8_lossy(&key.to_bytes()).into_owned()
 }
 

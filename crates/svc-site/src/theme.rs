@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use svc_content::block_render::{self, Duotone};
-use svc_packages::theme::{Origin, Theme, ThemeJson};
+use svc_packages::theme::{StyleOrigin, Theme, ThemeJson};
 use svc_versions::{Context, Key, Versions};
 
 /// How long a cached theme is used before its files are checked.
@@ -71,7 +71,7 @@ fn duotone(preset: &Value) -> Option<Duotone> {
 /// Presets of a kind, from all origins.
 fn presets<'a>(settings: &'a Value, group: &str, name: &str) -> impl Iterator<Item = &'a Value> {
     let of = &settings[group][name];
-    Origin::ALL.into_iter().flat_map(|origin| of[origin.name()].as_array().into_iter().flatten())
+    StyleOrigin::ALL.into_iter().flat_map(|origin| of[origin.name()].as_array().into_iter().flatten())
 }
 
 /// Values of `position` that the theme enables.

@@ -14,18 +14,18 @@ use svc_versions::Context;
 const MISSING: Duration = Duration::from_secs(1);
 
 /// A bounded cache in memory whose values expire. Each value has its own lifetime.
-pub struct TtlCache<K, V>(Cache<K, Entry<V>>);
+pub struct TtlCache<K, V>(Cache<K, TtlEntry<V>>);
 
 /// A value and when it expires.
 #[derive(Clone)]
-struct Entry<V> {
+struct TtlEntry<V> {
     value: V,
     expires: Instant,
 }
 
-impl<V> Entry<V> {
+impl<V> TtlEntry<V> {
     fn new(value: V, ttl: Duration) -> Self {
-        Entry { value, expires: Instant::now() + ttl }
+        TtlEntry { value, expires: Instant::now() + ttl }
     }
 }
 
@@ -50,20 +50,20 @@ impl<K: Clone + Eq + Hash, V: Clone> TtlCache<K, V> {
 
     /// Caches a value for `ttl`.
     pub fn insert(&self, key: K, value: V, ttl: Duration) {
-        self.0.insert(key, Entry::new(value, ttl));
+        self.0.insert(key, TtlEntry::new(value, ttl));
     }
 
     /// Caches the value that `load` returns with its lifetime, unless the key is cached. Concurrent calls for a key wait for
     /// one load; if it is cancelled, another call loads the value.
     pub async fn load_once(&self, key: K, load: impl Future<Output = (V, Duration)>) {
-        let keep = |_: &K, entry: &mut Entry<V>| match Instant::now() < entry.expires {
+        let keep = |_: &K, entry: &mut TtlEntry<V>| match Instant::now() < entry.expires {
             true => EntryAction::Retain(()),
             false => EntryAction::ReplaceWithGuard,
         };
         if let EntryResult::Vacant(guard) | EntryResult::Replaced(guard, _) = self.0.entry_async(&key, keep).await {
             let (value, ttl) = load.await;
             // Fails if the value was inserted by another call in the meantime, which is as new.
-            let _inserted = guard.insert(Entry::new(value, ttl));
+            let _inserted = guard.insert(TtlEntry::new(value, ttl));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Escapes text for HTML text and attributes, text areas, scripts and XML.
 
 use crate::{
+    Html,
     entities::{entity, is_entity_name, push_reference},
     slashes::{slash, unslash},
 };
@@ -8,18 +9,30 @@ use crate::{
 /// Escapes text for HTML: `<`, `>` and both quotes, and each `&` that starts no valid reference.
 ///
 /// Source: `esc_html`.
-pub fn esc_html(text: &str) -> String {
+pub fn esc_html(text: &str) -> Html {
+    let mut out = String::with_capacity(text.len());
+    push_esc_html(&mut out, text);
+    Html::escaped(out)
+}
+
+/// Appends text as [`esc_html`] returns it.
+pub(crate) fn push_esc_html(out: &mut String, text: &str) {
     // HTML 4.01 has no entity `apos`, so its ampersand is escaped here although `apos` is valid in XML.
-    special_chars(text, "&#039;", |name| name != "apos" && is_entity_name(name))
+    push_special_chars(out, text, "&#039;", |name| name != "apos" && is_entity_name(name));
 }
 
 /// Escapes text for a quoted HTML attribute. Source: `esc_attr`.
-pub fn esc_attr(text: &str) -> String {
+pub fn esc_attr(text: &str) -> Html {
     esc_html(text)
 }
 
 pub(crate) fn special_chars(text: &str, apostrophe: &str, is_known: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
+    push_special_chars(&mut out, text, apostrophe, is_known);
+    out
+}
+
+fn push_special_chars(out: &mut String, text: &str, apostrophe: &str, is_known: impl Fn(&str) -> bool) {
     let mut at = 0;
     while let Some(i) = text[at..].find(['&', '<', '>', '"', '\'']) {
         let start = at + i;
@@ -30,17 +43,16 @@ pub(crate) fn special_chars(text: &str, apostrophe: &str, is_known: impl Fn(&str
             b'>' => out.push_str("&gt;"),
             b'"' => out.push_str("&quot;"),
             b'\'' => out.push_str(apostrophe),
-            _ => at = start + push_reference(&mut out, &text[start..], &is_known),
+            _ => at = start + push_reference(out, &text[start..], &is_known),
         }
     }
     out.push_str(&text[at..]);
-    out
 }
 
 /// Escapes text for a text area. Every `&` is escaped, so that editing shows references as they are written.
 ///
 /// Source: `esc_textarea`.
-pub fn esc_textarea(text: &str) -> String {
+pub fn esc_textarea(text: &str) -> Html {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -52,7 +64,7 @@ pub fn esc_textarea(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out
+    Html::escaped(out)
 }
 
 /// Escapes text for a quoted string in an inline script inside an attribute. Source: `esc_js`.

@@ -6,6 +6,7 @@ mod emoji;
 mod entities;
 mod escape;
 mod file_name;
+mod html;
 mod names;
 mod number;
 mod plain;
@@ -23,6 +24,7 @@ pub use emoji::encode_emoji;
 pub use entities::{Quotes, convert_invalid_entities, decode_references, normalize_entities, specialchars_decode};
 pub use escape::{esc_attr, esc_html, esc_js, esc_textarea, esc_xml};
 pub use file_name::{MimeTypes, basename, check_filetype, sanitize_file_name};
+pub use html::{Html, HtmlArgument, HtmlPart};
 pub use names::{
     kebab_case, sanitize_hex_color, sanitize_html_class, sanitize_key, sanitize_locale_name, sanitize_mime_type,
     sanitize_user, validate_username,

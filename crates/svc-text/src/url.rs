@@ -1,6 +1,7 @@
 //! Sanitizes URLs for storing and escapes them for HTML.
 
 use crate::{
+    Html,
     entities::normalize_entities,
     protocol::{ALLOWED_PROTOCOLS, bad_protocol},
     slashes::untrailing_slash,
@@ -24,13 +25,13 @@ pub fn sanitize_url_with(url: &str, protocols: &[&str]) -> String {
 /// Sanitizes a URL for an HTML attribute: as [`sanitize_url`], with ampersands and apostrophes as references.
 ///
 /// Source: `esc_url`.
-pub fn esc_url(url: &str) -> String {
+pub fn esc_url(url: &str) -> Html {
     esc_url_with(url, ALLOWED_PROTOCOLS)
 }
 
 /// [`esc_url`] with a list of allowed schemes.
-pub fn esc_url_with(url: &str, protocols: &[&str]) -> String {
-    sanitize(url, protocols, true)
+pub fn esc_url_with(url: &str, protocols: &[&str]) -> Html {
+    Html::escaped(sanitize(url, protocols, true))
 }
 
 fn is_url_char(c: char) -> bool {

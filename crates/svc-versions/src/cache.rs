@@ -17,12 +17,12 @@ const DEPENDENCY: usize = 4;
 /// A cache of limited size. A value is returned as long as nothing that it depends on has changed, to requests with the
 /// [transport](Transport) of the request that it was computed for.
 pub struct VersionedCache<K: Eq + Hash, V> {
-    entries: Cache<KeyOver<K>, Arc<Entry<V>>, Weight>,
+    entries: Cache<KeyOver<K>, Arc<CachedValue<V>>, Weight>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
-struct Entry<V> {
+struct CachedValue<V> {
     value: V,
     size: usize,
     dependencies: Arc<Dependencies>,
@@ -49,8 +49,8 @@ impl<K: Borrow<Q>, Q: Eq + ?Sized> Equivalent<KeyOver<K>> for KeyOverRef<'_, Q> 
 #[derive(Clone)]
 struct Weight;
 
-impl<K, V> Weighter<K, Arc<Entry<V>>> for Weight {
-    fn weight(&self, _: &K, entry: &Arc<Entry<V>>) -> u64 {
+impl<K, V> Weighter<K, Arc<CachedValue<V>>> for Weight {
+    fn weight(&self, _: &K, entry: &Arc<CachedValue<V>>) -> u64 {
         (entry.size + ENTRY + entry.dependencies.len() * DEPENDENCY) as u64
     }
 }
@@ -122,7 +122,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         keys: impl IntoIterator<Item = K>,
         stamp: Stamp,
     ) -> Vec<Option<V>> {
-        let (mut last, mut hits, mut misses) = (None::<Arc<Entry<V>>>, 0, 0);
+        let (mut last, mut hits, mut misses) = (None::<Arc<CachedValue<V>>>, 0, 0);
         let transport = cx.transport();
         let get = |key: K| {
             let entry = self.entries.get(&KeyOver(transport, key));
@@ -159,7 +159,8 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         let dependencies = dependencies.into();
         if dependencies.is_cacheable() {
             let checked = AtomicU64::new(u64::MAX);
-            self.entries.insert(KeyOver(transport, key), Arc::new(Entry { value, size, dependencies, stamp, checked }));
+            self.entries
+                .insert(KeyOver(transport, key), Arc::new(CachedValue { value, size, dependencies, stamp, checked }));
         }
     }
 
@@ -179,7 +180,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
     }
 }
 
-impl<V> Entry<V> {
+impl<V> CachedValue<V> {
     /// Whether this entry is valid whenever the other one is.
     fn has_validity_of(&self, other: &Self) -> bool {
         self.stamp == other.stamp && Arc::ptr_eq(&self.dependencies, &other.dependencies)

@@ -20,7 +20,7 @@ const PORT: u16 = 3306;
 
 /// How to connect to the database: the `DB_…` constants and `MYSQL_CLIENT_FLAGS`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Database {
+pub struct DatabaseConstants {
     /// `DB_NAME`.
     pub name: String,
     /// `DB_USER`.
@@ -41,10 +41,10 @@ pub struct Database {
     pub line: usize,
 }
 
-impl fmt::Debug for Database {
+impl fmt::Debug for DatabaseConstants {
     /// Leaves out the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Database { name, user, host, socket, charset, tls, .. } = self;
+        let DatabaseConstants { name, user, host, socket, charset, tls, .. } = self;
         let mut out = f.debug_struct("Database");
         out.field("name", name).field("user", user).field("host", host).field("socket", socket);
         out.field("charset", charset).field("tls", tls).finish_non_exhaustive()
@@ -78,13 +78,13 @@ impl Tls {
 
 /// A parsed `DB_HOST`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Server {
+pub(crate) struct DatabaseServer {
     /// Host and port as in a URL.
     pub(crate) host: String,
     pub(crate) socket: Option<String>,
 }
 
-impl Server {
+impl DatabaseServer {
     /// Parses `host`, `host:port`, `[v6]:port` or a bare IPv6 address, each optionally followed by `:/path/of/socket`, or a
     /// socket's path alone.
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -110,7 +110,7 @@ impl Server {
         };
         let port = port.filter(|p| !p.is_empty()).map_or(Ok(PORT), str::parse::<u16>).ok()?;
         let is_valid = host.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_[]:%".contains(&b));
-        is_valid.then(|| Server { host: format!("{host}:{port}"), socket })
+        is_valid.then(|| DatabaseServer { host: format!("{host}:{port}"), socket })
     }
 }
 
@@ -132,11 +132,11 @@ mod tests {
             ("p:h", "h:3306", None),
         ];
         for (text, host, socket) in rows {
-            let expected = Server { host: host.to_owned(), socket: socket.map(str::to_owned) };
-            assert_eq!(Server::parse(text), Some(expected), "{text}");
+            let expected = DatabaseServer { host: host.to_owned(), socket: socket.map(str::to_owned) };
+            assert_eq!(DatabaseServer::parse(text), Some(expected), "{text}");
         }
         for text in ["h:x", "a b", "h/x", "[::1"] {
-            assert_eq!(Server::parse(text), None, "{text}");
+            assert_eq!(DatabaseServer::parse(text), None, "{text}");
         }
     }
 }

@@ -13,10 +13,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use database::{Database, Tls};
+pub use database::{DatabaseConstants, Tls};
 pub use error::{Error, ErrorKind, Result};
 
-use database::Server;
+use database::DatabaseServer;
 use statements::{Definition, Evaluation};
 use value::Value;
 
@@ -93,16 +93,26 @@ impl WpConfig {
     ///
     /// # Errors
     /// If `DB_NAME`, `DB_USER`, `DB_PASSWORD` or `DB_HOST` is missing, unknown or invalid, or `DB_CHARSET` is unknown.
-    pub fn database(&self) -> Result<Database> {
+    pub fn database(&self) -> Result<DatabaseConstants> {
         let Located { text: name, file, line } = self.required("DB_NAME")?;
         let (user, password) = (self.required("DB_USER")?.text, self.required("DB_PASSWORD")?.text);
         let host = self.required("DB_HOST")?;
-        let server = Server::parse(&host.text);
+        let server = DatabaseServer::parse(&host.text);
         let server = server.ok_or_else(|| Error::new(&host.file, host.line, ErrorKind::Host(host.text)))?;
         let charset = self.constant("DB_CHARSET")?.map(|c| c.text);
         let flags = self.constant("MYSQL_CLIENT_FLAGS").ok().flatten();
         let tls = Tls::from_flags(flags.and_then(|f| f.text.parse().ok()).unwrap_or_default());
-        Ok(Database { name, user, password, host: server.host, socket: server.socket, charset, tls, file, line })
+        Ok(DatabaseConstants {
+            name,
+            user,
+            password,
+            host: server.host,
+            socket: server.socket,
+            charset,
+            tls,
+            file,
+            line,
+        })
     }
 
     /// The content folder: `WP_CONTENT_DIR`, or `wp-content` in WordPress's folder.

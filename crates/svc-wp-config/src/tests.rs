@@ -36,7 +36,7 @@ impl Read {
             (_, Some(variable)) => self.config.variable(variable).map(|v| v.map(|l| l.text)),
             ("CONTENT", _) => self.config.content_dir().map(|l| Some(l.text)),
             ("DATABASE", _) => {
-                let text = |d: crate::Database| format!("{}:{}@{}/{}", d.user, d.password, d.host, d.name);
+                let text = |d: crate::DatabaseConstants| format!("{}:{}@{}/{}", d.user, d.password, d.host, d.name);
                 self.config.database().map(|d| Some(text(d)))
             }
             _ => self.config.constant(name).map(|v| v.map(|l| l.text)),

@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use serde_json::json;
-use svc_gateway::{Limits, Origin, Proxy};
+use svc_gateway::{Origin, Proxy, ProxyLimits};
 use svc_http::RestService;
 use svc_routing::{Registry, Request, Response, Route, Server, on, public};
 use svc_schema::{
@@ -105,7 +105,7 @@ pub fn gateway_requests(data: &[u8]) {
     GATEWAY.with(|gateway| {
         let (runtime, proxy, heads) = gateway.get_or_init(|| {
             let (address, heads) = upstream();
-            let limits = Limits { response: Duration::from_secs(5), ..Limits::default() };
+            let limits = ProxyLimits { response: Duration::from_secs(5), ..ProxyLimits::default() };
             let upstream = format!("http://{address}").parse().expect("a URL");
             (runtime(), Proxy::new(upstream, "fuzz", limits), heads)
         });

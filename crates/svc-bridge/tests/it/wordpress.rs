@@ -27,7 +27,7 @@ use svc_bridge::{
     names::Name,
     record::Recorder,
 };
-use svc_gateway::{Limits, Origin, Proxy};
+use svc_gateway::{Origin, Proxy, ProxyLimits};
 
 pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
@@ -205,7 +205,7 @@ impl Site {
             max_body: 10_000,
         };
         change(&mut settings);
-        let proxy = Proxy::new(upstream, "test", Limits::default());
+        let proxy = Proxy::new(upstream, "test", ProxyLimits::default());
         let recorder = has_connector.then(|| Recorder::new(SECRET.as_bytes()));
         let bridge = Bridge::new(settings, proxy, recorder, b"random");
         let news = Arc::new(News::default());

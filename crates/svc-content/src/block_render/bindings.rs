@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     blocks::BlockType,
     kses,
-    tags::{self, Changes, Tags},
+    tags::{self, TagChanges, Tags},
 };
 
 /// Writes an attribute's value to the markup. Unchanged if the markup has no element for it.
@@ -31,11 +31,11 @@ pub(super) fn set_value(html: String, block_type: &BlockType, attribute: &str, v
             let found = Tags::new(&html).find(|tag| selectors.iter().any(|selector| tag.is(&html, selector)));
             let (Some(tag), Some(name)) = (found, schema["attribute"].as_str()) else { return html };
             let is_url = matches!(name, "href" | "src");
-            let text = if is_url { svc_text::esc_url(&text) } else { text };
+            let text = if is_url { svc_text::esc_url(&text).into_string() } else { text };
             if is_url && text.is_empty() {
                 return html;
             }
-            let mut changes = Changes::of(&html);
+            let mut changes = TagChanges::of(&html);
             if is_url {
                 changes.set_escaped(&tag, name, &text)
             } else {

@@ -2,9 +2,8 @@
 //!
 //! Blocks get a class. The CSS rules and SVG filters are collected for pages.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
+use svc_text::{Html, esc_attr, html};
 
 use super::{Theme, styles::Styles, supports};
 use crate::blocks::{Block, BlockType};
@@ -84,16 +83,19 @@ fn image_selector(block_type: &BlockType, class: &str) -> String {
 }
 
 /// An SVG filter that maps shades of grey to these colours.
-fn filter(id: &str, colors: &[&str]) -> String {
+fn filter(id: &str, colors: &[&str]) -> Html {
     let rgb: Vec<[f64; 4]> = colors.iter().take(MAX_COLORS).map(|color| channels(color)).collect();
-    let mut out = format!(
-        "<filter id=\"{id}\"><feColorMatrix color-interpolation-filters=\"sRGB\" type=\"matrix\" values=\".299 .587 .114 0 0 .299 .587 .114 0 0 .299 .587 .114 0 0 .299 .587 .114 0 0\" /><feComponentTransfer color-interpolation-filters=\"sRGB\">"
+    let mut out = html!(
+        "<filter id=\"{}\"><feColorMatrix color-interpolation-filters=\"sRGB\" type=\"matrix\" values=\".299 .587 .114 0 0 .299 .587 .114 0 0 .299 .587 .114 0 0 .299 .587 .114 0 0\" /><feComponentTransfer color-interpolation-filters=\"sRGB\">",
+        esc_attr(id)
     );
     for (index, name) in ["R", "G", "B", "A"].into_iter().enumerate() {
         let values: Vec<String> = rgb.iter().map(|color| format!("{:.4}", color[index])).collect();
-        let _ = write!(out, "<feFunc{name} type=\"table\" tableValues=\"{}\" />", values.join(" "));
+        let values = esc_attr(&values.join(" "));
+        out.push(html!("<feFunc{} type=\"table\" tableValues=\"{}\" />", name, values));
     }
-    out + "</feComponentTransfer><feComposite in2=\"SourceGraphic\" operator=\"in\" /></filter>"
+    out.push("</feComponentTransfer><feComposite in2=\"SourceGraphic\" operator=\"in\" /></filter>");
+    out
 }
 
 /// Red, green, blue and alpha of a colour, from 0 to 1. Black if the colour is not hexadecimal.

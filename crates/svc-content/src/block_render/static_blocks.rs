@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     blocks::Block,
     kses,
-    tags::{Changes, Tag, Tags},
+    tags::{Tag, TagChanges, Tags},
 };
 
 /// The surroundings of a block.
@@ -55,7 +55,7 @@ pub(super) fn render_static(name: &str, html: String, surroundings: &Surrounding
 
 fn add_class(html: String, predicate: impl Fn(&str, &Tag) -> bool, class: &str) -> String {
     let Some(tag) = Tags::new(&html).find(|tag| predicate(&html, tag)) else { return html };
-    let mut changes = Changes::of(&html);
+    let mut changes = TagChanges::of(&html);
     changes.add_classes(&tag, [class]);
     changes.apply()
 }
@@ -63,12 +63,12 @@ fn add_class(html: String, predicate: impl Fn(&str, &Tag) -> bool, class: &str) 
 /// Sets attributes of the first tag; an empty value sets an attribute without a value.
 fn set_first(html: String, attributes: &[(&str, &str)]) -> String {
     let Some(tag) = Tags::new(&html).next() else { return html };
-    let mut changes = Changes::of(&html);
+    let mut changes = TagChanges::of(&html);
     set_all(&mut changes, &tag, attributes);
     changes.apply()
 }
 
-fn set_all(changes: &mut Changes<'_>, tag: &Tag, attributes: &[(&str, &str)]) {
+fn set_all(changes: &mut TagChanges<'_>, tag: &Tag, attributes: &[(&str, &str)]) {
     for (name, value) in attributes {
         if value.is_empty() { changes.set_boolean(tag, name) } else { changes.set(tag, name, value) }
     }
@@ -114,7 +114,7 @@ fn image(html: String, surroundings: &Surroundings<'_>) -> String {
     let in_gallery = surroundings.parent.is_some_and(|parent| parent.name.as_deref() == Some("core/gallery"));
     let data_id = if in_gallery { &block["id"] } else { &block["data-id"] };
     let links = !matches!(block["linkDestination"].as_str(), None | Some("" | "none"));
-    let mut changes = Changes::of(&html);
+    let mut changes = TagChanges::of(&html);
     if svc_php::cast::truthy(data_id) {
         changes.set(&tag, "data-id", &svc_php::cast::to_text(data_id));
     }
@@ -158,7 +158,7 @@ fn button(html: String, surroundings: &Surroundings<'_>) -> String {
     }
     let own = tag.value(&html, "style").unwrap_or_default();
     let separator = if own.is_empty() { "" } else { " " };
-    let mut changes = Changes::of(&html);
+    let mut changes = TagChanges::of(&html);
     changes.set_escaped(
         &tag,
         "style",
@@ -191,7 +191,7 @@ fn preview(html: String) -> String {
         None | Some("") => "PDF embed".to_owned(),
         Some(name) => format!("Embed of {}.", kses::strip(name)),
     };
-    let mut changes = Changes::of(&html);
+    let mut changes = TagChanges::of(&html);
     changes.set(&first, "data-wp-interactive", "core/file");
     changes.set(&object, "aria-label", &label);
     set_all(&mut changes, &object, &[("data-wp-bind--hidden", "!state.hasPdfPreview"), ("hidden", "")]);
@@ -217,7 +217,7 @@ fn accordion_item(html: String, surroundings: &Surroundings<'_>) -> String {
     let is_open = surroundings.block["openByDefault"] == true;
     let id = format!("accordion-item-{}", (surroundings.id)());
     let panel_id = format!("{id}-panel");
-    let mut changes = Changes::of(&html);
+    let mut changes = TagChanges::of(&html);
     let context = format!("{{ \"id\": \"{id}\", \"openByDefault\": {is_open} }}");
     let of_item = [
         ("data-wp-context", context.as_str()),
@@ -266,7 +266,7 @@ fn tabs(html: String, surroundings: &Surroundings<'_>) -> String {
     let buttons = Tags::new(&html).filter(|tag| {
         tag.has_class(&html, "wp-block-tab") && tag.is(&html, "button") && is_new(tag, "data-wp-context")
     });
-    let mut changes = Changes::of(&html);
+    let mut changes = TagChanges::of(&html);
     let context =
         serde_json::json!({"tabsId": id, "activeTabIndex": surroundings.block["activeTabIndex"].as_i64().unwrap_or(0)});
     let of_tabs = [

@@ -8,6 +8,7 @@ use std::{collections::HashSet, fmt::Write as _};
 
 use serde_json::{Map, Value};
 use svc_php::cast::truthy;
+use svc_text::{Html, html};
 
 /// Maximum size of all rules, in bytes. Further rules are omitted.
 const MAX_BYTES: usize = 256 << 10;
@@ -19,7 +20,7 @@ const GAP: &str = "24px";
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     css: String,
-    filters: String,
+    filters: Html,
     added: HashSet<String>,
 }
 
@@ -35,11 +36,11 @@ impl Styles {
     }
 
     /// The image filters, in an element without a size.
-    pub(super) fn filters(&self) -> String {
+    pub(super) fn filters(&self) -> Html {
         if self.filters.is_empty() {
-            return String::new();
+            return Html::new();
         }
-        format!(
+        html!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 0 0\" width=\"0\" height=\"0\" focusable=\"false\" role=\"none\" style=\"visibility:hidden;position:absolute;left:-9999px;overflow:hidden\"><defs>{}</defs></svg>",
             self.filters
         )
@@ -53,9 +54,9 @@ impl Styles {
     }
 
     /// Adds an image filter, as an element.
-    pub(super) fn filter(&mut self, filter: &str) {
-        if self.filters.len() + filter.len() <= MAX_BYTES && self.added.insert(filter.to_owned()) {
-            self.filters.push_str(filter);
+    pub(super) fn filter(&mut self, filter: &Html) {
+        if self.filters.len() + filter.len() <= MAX_BYTES && self.added.insert(filter.as_str().to_owned()) {
+            self.filters.push(filter);
         }
     }
 

@@ -8,7 +8,7 @@ use super::{Theme, layout, styles::Styles};
 use crate::{
     blocks::{Block, BlockType},
     css,
-    tags::{Changes, Tags},
+    tags::{TagChanges, Tags},
 };
 
 fn style<'b>(block: &'b Block<'_>, path: &[&str]) -> &'b Value {
@@ -18,7 +18,7 @@ fn style<'b>(block: &'b Block<'_>, path: &[&str]) -> &'b Value {
 /// Adds declarations and classes to the first tag.
 pub(super) fn add(html: String, css: &str, classes: &[&str]) -> String {
     let Some(tag) = Tags::new(&html).next() else { return html };
-    let mut changes = Changes::of(&html);
+    let mut changes = TagChanges::of(&html);
     if !css.is_empty() {
         changes.add_style(&tag, css);
     }

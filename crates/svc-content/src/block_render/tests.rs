@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
+use svc_text::{Html, esc_html, html};
 
 use super::*;
 use crate::blocks::*;
@@ -285,11 +286,11 @@ fn element_colors_are_numbered_from_the_outside_in() {
 struct Dynamic;
 
 impl DynamicBlocks for Dynamic {
-    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &str) -> Option<String> {
+    fn render(&self, renderer: &Renderer<'_>, block: &Block<'_>, content: &Html) -> Option<Html> {
         match block.name.as_deref() {
-            Some("n/again") => Some(format!("x{}", renderer.render(&parse("<!-- wp:n/again /-->")))),
-            Some("n/outer") => Some(format!("<b>{content}{}</b>", block["k"])),
-            Some("n/own") => Some(format!("[{content}]")),
+            Some("n/again") => Some(html!("x{}", renderer.render(&parse("<!-- wp:n/again /-->")))),
+            Some("n/outer") => Some(html!("<b>{}{}</b>", content, esc_html(&block["k"].to_string()))),
+            Some("n/own") => Some(html!("[{}]", content)),
             _ => None,
         }
     }

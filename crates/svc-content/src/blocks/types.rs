@@ -7,9 +7,10 @@ use std::{fmt, sync::Arc};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use svc_text::Html;
 
 /// Renders a block: receives its attributes with defaults, and its content with inner blocks rendered.
-pub type RenderBlock = dyn Fn(&Map<String, Value>, &str) -> String + Send + Sync;
+pub type RenderBlock = dyn Fn(&Map<String, Value>, &Html) -> Html + Send + Sync;
 
 /// A block type.
 #[derive(Clone, Default)]
@@ -156,7 +157,7 @@ impl BlockType {
     }
 
     /// Sets the block's renderer.
-    pub fn rendered_by(mut self, render: impl Fn(&Map<String, Value>, &str) -> String + Send + Sync + 'static) -> Self {
+    pub fn rendered_by(mut self, render: impl Fn(&Map<String, Value>, &Html) -> Html + Send + Sync + 'static) -> Self {
         self.dynamic = true;
         self.render = Some(Arc::new(render));
         self

@@ -56,9 +56,9 @@ fn unquote(raw: &str) -> Option<&str> {
 /// The filtered value for writing between quotes.
 fn sanitize_value(name: &str, value: &str) -> String {
     if name == "style" {
-        return esc_attr(&filter_declarations(&decode_references(&normalize_entities(value))));
+        return esc_attr(&filter_declarations(&decode_references(&normalize_entities(value)))).into_string();
     }
-    let value = esc_attr(value);
+    let value = esc_attr(value).into_string();
     if URL_ATTRIBUTES.contains(&name) { bad_protocol(&value, ALLOWED_PROTOCOLS) } else { value }
 }
 

@@ -1,10 +1,10 @@
 //! The standard shortcodes that depend only on their own text: captions and players.
 
 use svc_php::query::extend_url_with;
-use svc_text::{esc_attr, esc_html, esc_url, sanitize_html_class, strip_all_tags, trim};
+use svc_text::{Html, esc_attr, esc_html, esc_url, html, sanitize_html_class, strip_all_tags, trim};
 
 use super::{Call, Shortcodes};
-use crate::markup::{find, skip_white};
+use crate::markup::{find, skip_white, stored};
 
 /// Registers them, and placeholders for those that need the site's data.
 pub(super) fn register(all: &mut Shortcodes) {
@@ -14,7 +14,7 @@ pub(super) fn register(all: &mut Shortcodes) {
     all.register("video", video);
     // Embeds run before other shortcodes; remaining ones are empty.
     for placeholder in ["embed", "gallery", "playlist"] {
-        all.register(placeholder, |_| String::new());
+        all.register(placeholder, |_| Html::new());
     }
 }
 
@@ -28,7 +28,7 @@ fn leading_number(text: &str) -> i64 {
 }
 
 /// An image with a caption. Source: `img_caption_shortcode`.
-fn caption(call: &Call<'_>) -> String {
+fn caption(call: &Call<'_>) -> Html {
     let content = call.content.unwrap_or_default();
     let attr = |name: &str| call.attributes.get(name);
     let (content, text) = match attr("caption") {
@@ -41,7 +41,7 @@ fn caption(call: &Call<'_>) -> String {
     };
     let width = leading_number(attr("width").unwrap_or_default());
     if width < 1 || text.is_empty() || text == "0" {
-        return content.to_owned();
+        return stored(content);
     }
     let (mut id, mut caption_id) = (String::new(), attr("caption_id").unwrap_or_default().to_owned());
     if let Some(own) = attr("id").filter(|id| !id.is_empty()) {
@@ -51,28 +51,40 @@ fn caption(call: &Call<'_>) -> String {
         }
     }
     let describes = if caption_id.is_empty() {
-        String::new()
+        Html::new()
     } else {
         caption_id = sanitize_html_class(&caption_id, "");
-        format!("aria-describedby=\"{}\" ", esc_attr(&caption_id))
+        html!("aria-describedby=\"{}\" ", esc_attr(&caption_id))
     };
-    let id = if id.is_empty() { id } else { format!("id=\"{}\" ", esc_attr(&id)) };
-    let caption_id = if caption_id.is_empty() { caption_id } else { format!("id=\"{}\" ", esc_attr(&caption_id)) };
+    let id = if id.is_empty() { Html::new() } else { html!("id=\"{}\" ", esc_attr(&id)) };
+    let caption_id = if caption_id.is_empty() { Html::new() } else { html!("id=\"{}\" ", esc_attr(&caption_id)) };
     let align = attr("align").unwrap_or("alignnone");
     let class = format!("wp-caption {align} {}", attr("class").unwrap_or_default());
     let class = esc_attr(trim(&class));
-    let content = call.render(content);
+    let (content, text) = (call.render(content), stored(text));
     if call.page.html5.get() {
-        return format!(
+        return html!(
             "<figure {id}{describes}style=\"width: {width}px\" class=\"{class}\">{content}<figcaption {caption_id}\
-             class=\"wp-caption-text\">{text}</figcaption></figure>"
+             class=\"wp-caption-text\">{text}</figcaption></figure>",
+            id = id,
+            describes = describes,
+            width = width,
+            class = class,
+            content = content,
+            caption_id = caption_id,
+            text = text
         );
     }
-    let content = content.replace("<img ", &format!("<img {describes}"));
-    format!(
-        "<div {id}style=\"width: {}px\" class=\"{class}\">{content}<p {caption_id}class=\"wp-caption-text\">{text}\
+    let content = stored(content.replace("<img ", &html!("<img {}", describes)));
+    html!(
+        "<div {}style=\"width: {}px\" class=\"{}\">{}<p {}class=\"wp-caption-text\">{}\
          </p></div>",
-        width.saturating_add(10)
+        id,
+        width.saturating_add(10),
+        class,
+        content,
+        caption_id,
+        text
     )
 }
 
@@ -145,45 +157,43 @@ fn is_on(value: Option<&str>) -> bool {
 
 /// The attributes of a player. Those without a value are omitted; boolean attributes have only a name.
 fn player_attributes(
-    named: &[(&str, Option<String>)],
-    switches: [(&str, bool); 3],
-    last: &[(&str, Option<String>)],
-) -> String {
-    let write = |(name, value): &(&str, Option<String>)| {
+    named: &[(&'static str, Option<String>)],
+    switches: [(&'static str, bool); 3],
+    last: &[(&'static str, Option<String>)],
+) -> Html {
+    let write = |(name, value): &(&'static str, Option<String>)| {
         let value = value.as_ref().filter(|value| !matches!(value.as_str(), "" | "0"))?;
-        Some(format!("{name}=\"{}\"", esc_attr(value)))
+        Some(html!("{}=\"{}\"", name, esc_attr(value)))
     };
-    let switches = switches.iter().filter(|(_, on)| *on).map(|(name, _)| (*name).to_owned());
-    let all: Vec<String> =
-        named.iter().filter_map(write).chain(switches).chain(last.iter().filter_map(write)).collect();
-    all.join(" ")
+    let switches = switches.iter().filter(|(_, on)| *on).map(|(name, _)| Html::from(*name));
+    Html::join(named.iter().filter_map(write).chain(switches).chain(last.iter().filter_map(write)), " ")
 }
 
-fn source_tags(sources: &[(&str, &str)], number: u64) -> String {
-    let tag = |(url, mime): &(&str, &str)| {
+fn source_tags(sources: &[(&str, &'static str)], number: u64) -> Html {
+    let tag = |(url, mime): &(&str, &'static str)| {
         let url = extend_url_with(url, [("_", number.to_string().as_str())]);
-        format!("<source type=\"{mime}\" src=\"{}\" />", esc_url(&url))
+        html!("<source type=\"{}\" src=\"{}\" />", mime, esc_url(&url))
     };
     sources.iter().map(tag).collect()
 }
 
 /// A link for browsers without a player.
-fn fallback(url: &str) -> String {
+fn fallback(url: &str) -> Html {
     let url = esc_url(url);
-    format!("<a href=\"{url}\">{url}</a>")
+    html!("<a href=\"{url}\">{url}</a>", url = url)
 }
 
-fn embedded_link(kind: &str, url: &str) -> String {
-    format!("<a class=\"wp-embedded-{kind}\" href=\"{}\">{}</a>", esc_url(url), esc_html(url))
+fn embedded_link(kind: &'static str, url: &str) -> Html {
+    html!("<a class=\"wp-embedded-{}\" href=\"{}\">{}</a>", kind, esc_url(url), esc_html(url))
 }
 
 /// The content of a player besides its sources.
-fn inner(content: Option<&str>) -> String {
-    trim(&content.unwrap_or_default().replace(['\r', '\n', '\t'], "")).to_owned()
+fn inner(content: Option<&str>) -> Html {
+    stored(trim(&content.unwrap_or_default().replace(['\r', '\n', '\t'], "")))
 }
 
 /// An audio player. Source: `wp_audio_shortcode`.
-fn audio(call: &Call<'_>) -> String {
+fn audio(call: &Call<'_>) -> Html {
     let number = call.page.number("audio");
     let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
     let own = call.attributes.get("src").filter(|url| !url.is_empty());
@@ -191,7 +201,7 @@ fn audio(call: &Call<'_>) -> String {
         return embedded_link("audio", url);
     }
     let sources = sources(call, &AUDIO);
-    let Some((first, _)) = sources.first().filter(|(_, mime)| !mime.is_empty()) else { return String::new() };
+    let Some((first, _)) = sources.first().filter(|(_, mime)| !mime.is_empty()) else { return Html::new() };
     let or = |name: &str, default: &str| attr(name).or_else(|| Some(default.to_owned()));
     let attributes = player_attributes(
         &[
@@ -201,11 +211,11 @@ fn audio(call: &Call<'_>) -> String {
         ["loop", "autoplay", "muted"].map(|name| (name, is_on(call.attributes.get(name)))),
         &[("preload", or("preload", "none")), ("style", or("style", "width: 100%;"))],
     );
-    format!("<audio {attributes} controls=\"controls\">{}{}</audio>", source_tags(&sources, number), fallback(first))
+    html!("<audio {} controls=\"controls\">{}{}</audio>", attributes, source_tags(&sources, number), fallback(first))
 }
 
 /// A video player. Source: `wp_video_shortcode`.
-fn video(call: &Call<'_>) -> String {
+fn video(call: &Call<'_>) -> Html {
     let number = call.page.number("video");
     let attr = |name: &str| call.attributes.get(name).map(str::to_owned);
     let mut all = sources(call, &VIDEO);
@@ -224,7 +234,7 @@ fn video(call: &Call<'_>) -> String {
             None => {}
         }
     }
-    let Some((first, _)) = all.first().filter(|(_, mime)| !mime.is_empty()) else { return String::new() };
+    let Some((first, _)) = all.first().filter(|(_, mime)| !mime.is_empty()) else { return Html::new() };
     let or = |name: &str, default: &str| attr(name).or_else(|| Some(default.to_owned()));
     let width = attr("width").unwrap_or_else(|| "640".to_owned());
     let attributes = player_attributes(
@@ -236,7 +246,7 @@ fn video(call: &Call<'_>) -> String {
                 "height",
                 Some(leading_number(&attr("height").unwrap_or_else(|| "360".to_owned())).unsigned_abs().to_string()),
             ),
-            ("poster", attr("poster").map(|url| esc_url(&url))),
+            ("poster", attr("poster").map(|url| esc_url(&url).into_string())),
         ],
         [
             ("loop", is_looped),
@@ -246,11 +256,13 @@ fn video(call: &Call<'_>) -> String {
         &[("preload", or("preload", "metadata"))],
     );
     let rule = match leading_number(&width) {
-        0 => String::new(),
-        width => format!("width: {width}px;"),
+        0 => Html::new(),
+        width => html!("width: {}px;", width),
     };
-    format!(
-        "<div style=\"{rule}\" class=\"wp-video\"><video {attributes} controls=\"controls\">{}{}{}</video></div>",
+    html!(
+        "<div style=\"{}\" class=\"wp-video\"><video {} controls=\"controls\">{}{}{}</video></div>",
+        rule,
+        attributes,
         source_tags(&all, number),
         inner(call.content),
         fallback(first)

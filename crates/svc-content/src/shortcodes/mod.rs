@@ -20,6 +20,9 @@ pub use attributes::Attributes;
 pub(crate) use media::media_kind;
 use scan::Scanner;
 pub use scan::unautop;
+use svc_text::Html;
+
+use crate::markup::stored;
 
 /// Maximum nesting of content with shortcodes that shortcodes render. Deeper ones are left as text.
 pub const MAX_DEPTH: usize = 32;
@@ -41,8 +44,8 @@ pub struct Call<'c> {
 
 impl Call<'_> {
     /// Replaces the shortcodes in nested content.
-    pub fn render(&self, text: &str) -> String {
-        self.shortcodes.run(text, self.page)
+    pub fn render(&self, text: &str) -> Html {
+        stored(self.shortcodes.run(text, self.page))
     }
 }
 
@@ -78,7 +81,7 @@ impl Page {
     }
 }
 
-type Handler = Arc<dyn Fn(&Call<'_>) -> String + Send + Sync>;
+type Handler = Arc<dyn Fn(&Call<'_>) -> Html + Send + Sync>;
 
 /// The registered shortcodes of a site.
 #[derive(Clone, Default)]
@@ -110,7 +113,7 @@ impl Shortcodes {
     /// Registers a function, replacing the existing one. Names with invalid characters are ignored.
     ///
     /// Source: `add_shortcode`.
-    pub fn register(&mut self, name: &str, handler: impl Fn(&Call<'_>) -> String + Send + Sync + 'static) {
+    pub fn register(&mut self, name: &str, handler: impl Fn(&Call<'_>) -> Html + Send + Sync + 'static) {
         if !name.is_empty() && !name.bytes().any(scan::ends_name) {
             self.handlers.insert(name.to_owned(), Arc::new(handler));
         }
@@ -148,9 +151,9 @@ impl Shortcodes {
     }
 
     /// Replaces the shortcodes of a single name, except in tags, regardless of registered shortcodes.
-    pub(crate) fn run_one(name: &str, text: &str, page: &Page, handler: &dyn Fn(&Call<'_>) -> String) -> String {
+    pub(crate) fn run_one(name: &str, text: &str, page: &Page, handler: &dyn Fn(&Call<'_>) -> Html) -> String {
         let mut one = Self::new();
-        one.register(name, |_| String::new());
+        one.register(name, |_| Html::new());
         let names = scan::names_in(text, &one);
         if names.is_empty() {
             return text.to_owned();

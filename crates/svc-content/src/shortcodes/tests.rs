@@ -1,13 +1,15 @@
 //! Shortcodes in texts and their output.
 
+use svc_text::{esc_html, html};
+
 use super::*;
 
 fn site() -> Shortcodes {
     let mut all = Shortcodes::standard();
-    all.register("up", |call| call.render(call.content.unwrap_or("-")).to_uppercase());
+    all.register("up", |call| stored(call.render(call.content.unwrap_or("-")).to_uppercase()));
     all.register("attr", |call| {
-        let named: Vec<_> = call.attributes.named().map(|(name, value)| format!("{name}:{value}")).collect();
-        named.join(",")
+        let named = call.attributes.named().map(|(name, value)| esc_html(&format!("{name}:{value}")));
+        Html::join(named, ",")
     });
     all
 }
@@ -91,7 +93,7 @@ fn alone_in_a_paragraph() {
 #[test]
 fn nesting_is_limited() {
     let mut all = site();
-    all.register("again", |call| format!("({})", call.render("[again]")));
+    all.register("again", |call| html!("({})", call.render("[again]")));
     let out = all.run("[again]", &Page::default());
     assert_eq!(out, format!("{}[again]{}", "(".repeat(MAX_DEPTH), ")".repeat(MAX_DEPTH)));
 }

@@ -131,8 +131,8 @@ async fn site_info(call: AbilityCall) -> Result<Value> {
         language => language.replace('_', "-"),
     };
     let all = json!({
-        "name": render::title(settings.option("blogname")),
-        "description": render::title(settings.option("blogdescription")),
+        "name": render::title(settings.option("blogname")).as_str(),
+        "description": render::title(settings.option("blogdescription")).as_str(),
         "url": urls.home_url(""),
         "wpurl": urls.site_url(""),
         "admin_email": settings.option("admin_email"),

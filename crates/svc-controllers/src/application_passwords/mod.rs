@@ -40,14 +40,14 @@ use crate::{
 const OBJECT: &str = "application-password";
 
 /// A record, and the password itself if it was just created.
-struct Item {
+struct PasswordItem {
     record: ApplicationPassword,
     plain: Option<Secret>,
 }
 
 /// The changes of a request.
 #[derive(Clone, Debug, Default)]
-struct Draft {
+struct PasswordDraft {
     app_id: String,
     name: Option<String>,
 }
@@ -55,7 +55,7 @@ struct Draft {
 /// The family of application passwords.
 pub struct ApplicationPasswords {
     site: Arc<Site>,
-    fields: Fields<Item, Draft>,
+    fields: Fields<PasswordItem, PasswordDraft>,
     extra: ExtraFields,
 }
 
@@ -65,8 +65,8 @@ fn utc_date(seconds: i64) -> String {
 }
 
 #[rustfmt::skip]
-fn fields() -> Fields<Item, Draft> {
-    let mut f = Fields::<Item, Draft>::new(OBJECT);
+fn fields() -> Fields<PasswordItem, PasswordDraft> {
+    let mut f = Fields::<PasswordItem, PasswordDraft>::new(OBJECT);
     let app_id = string().keyword("oneOf", json!([{"type": "string", "format": "uuid"}, {"type": "string", "enum": [""]}]));
     f.add("uuid", string().describe("UUID of the application password.").format("uuid").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.record.uuid.clone());
     f.add("app_id", app_id.describe("UUID of the application, or empty.").context(VIEW_EDIT_EMBED))
@@ -196,7 +196,7 @@ impl ApplicationPasswords {
     }
 
     /// The fields of a record that are visible in this view.
-    async fn prepare(&self, req: &Request, item: &Item, view: &View) -> Result<svc_routing::Map> {
+    async fn prepare(&self, req: &Request, item: &PasswordItem, view: &View) -> Result<svc_routing::Map> {
         let mut fields = self.fields.plan(view).prepare(item);
         if item.plain.is_none() {
             fields.shift_remove("password");
@@ -206,7 +206,7 @@ impl ApplicationPasswords {
     }
 
     /// A response with one record.
-    async fn show(&self, req: &Request, owner: &Owner, item: Item, view: &View) -> Result<Response> {
+    async fn show(&self, req: &Request, owner: &Owner, item: PasswordItem, view: &View) -> Result<Response> {
         let fields = self.prepare(req, &item, view).await?;
         let links = view.wants_links().then(|| self.links(owner, &item.record, &caller(req)));
         Ok(respond::single(fields, links))
@@ -228,7 +228,7 @@ impl ApplicationPasswords {
         let mut items = Vec::with_capacity(records.len());
         for record in records {
             let links = view.wants_links().then(|| self.links(&owner, &record, &caller));
-            let fields = self.prepare(&req, &Item { record, plain: None }, &view).await?;
+            let fields = self.prepare(&req, &PasswordItem { record, plain: None }, &view).await?;
             items.push(respond::with_links(fields, links, &req));
         }
         Ok(Response::new(Value::Array(items)))
@@ -242,7 +242,7 @@ impl ApplicationPasswords {
 
     async fn fetch(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
         let record = self.requested(&req, &owner)?;
-        self.show(&req, &owner, Item { record, plain: None }, &respond::view(&req)).await
+        self.show(&req, &owner, PasswordItem { record, plain: None }, &respond::view(&req)).await
     }
 
     // Introspect
@@ -258,7 +258,7 @@ impl ApplicationPasswords {
         let used = req.extensions().get::<AppPassword>().ok_or_else(errors::none_in_use)?;
         let list = self.site.read(req.cx(), |db| stored::list(db, owner.user.id))?;
         let record = stored::find(list, &used.0).ok_or_else(errors::not_found)?;
-        self.show(&req, &owner, Item { record, plain: None }, &respond::view(&req)).await
+        self.show(&req, &owner, PasswordItem { record, plain: None }, &respond::view(&req)).await
     }
 
     // Create
@@ -277,7 +277,7 @@ impl ApplicationPasswords {
         self.site.write(req.cx(), move |tx| stored::add(tx, user, new.clone())).await?;
         self.update_extra(&req, &record).await?;
         let location = self.url(&owner, &record);
-        let item = Item { record, plain: Some(plain) };
+        let item = PasswordItem { record, plain: Some(plain) };
         let response = self.show(&req, &owner, item, &respond::edit_view(&req)).await?;
         Ok(response.status(201).header("Location", location))
     }
@@ -296,7 +296,7 @@ impl ApplicationPasswords {
         let name = draft.name.filter(|name| !name.is_empty());
         let record = self.site.write(req.cx(), move |tx| stored::rename(tx, user, &uuid, name.as_deref())).await?;
         self.update_extra(&req, &record).await?;
-        self.show(&req, &owner, Item { record, plain: None }, &respond::edit_view(&req)).await
+        self.show(&req, &owner, PasswordItem { record, plain: None }, &respond::edit_view(&req)).await
     }
 
     // Delete
@@ -309,7 +309,7 @@ impl ApplicationPasswords {
         let record = self.requested(&req, &owner)?;
         let (user, uuid) = (owner.user.id, record.uuid.clone());
         let view = View::all_of("edit").without_links();
-        let previous = self.prepare(&req, &Item { record, plain: None }, &view).await?;
+        let previous = self.prepare(&req, &PasswordItem { record, plain: None }, &view).await?;
         self.site.write(req.cx(), move |tx| stored::remove(tx, user, &uuid)).await?;
         Ok(Response::new(json!({"deleted": true, "previous": previous})))
     }

@@ -12,7 +12,7 @@ use svc_schema::{
     Args, Error, Schema,
     build::{integer, number, string},
 };
-use svc_site::{Access, Site, plugin_directory_client, plugins::item::Item};
+use svc_site::{Access, Site, plugin_directory_client, plugins::item::PluginItem};
 use svc_versions::Context;
 
 use crate::{LINK_RELATION, caller, contexts::VIEW, plugins, respond};
@@ -145,7 +145,7 @@ impl BlockDirectory {
     }
 
     /// Links to install a block's plugin and, if it is installed, to the plugin.
-    fn links(&self, cx: &Context, slug: &str, installed: &[Item]) -> Result<Links> {
+    fn links(&self, cx: &Context, slug: &str, installed: &[PluginItem]) -> Result<Links> {
         let settings = self.site.settings(cx)?;
         let collection = settings.urls.rest(&plugins::route(&self.site));
         let mut links = Links::new();

@@ -21,6 +21,7 @@ use svc_schema::{
 };
 use svc_site::Access;
 use svc_store::posts;
+use svc_text::Html;
 use svc_versions::Context;
 
 use crate::{caller, request::block_viewer};
@@ -113,12 +114,12 @@ impl Renderer {
             })
         };
         let html = with_feeds(req.cx(), &self.renderer, show).await?;
-        Ok(Response::new(json!({"rendered": html})))
+        Ok(Response::new(json!({"rendered": html.as_str()})))
     }
 }
 
 /// Renders a block without inner blocks.
-fn render(renderer: &BlockRenderer<'_>, block_type: &BlockType, attributes: &Map<String, Value>) -> String {
+fn render(renderer: &BlockRenderer<'_>, block_type: &BlockType, attributes: &Map<String, Value>) -> Html {
     let block = Block { name: Some(block_type.name.as_str().into()), attrs: attributes.clone(), ..Block::default() };
     renderer.render_block(&block)
 }

@@ -115,7 +115,7 @@ pub(super) fn fields(site: &Site, avatar_sizes: Option<&[u32]>) -> CommentFields
     f.add("date_gmt", string().describe("Publication date in UTC.").format("date-time").context(VIEW_EDIT))
         .get(|c| timestamp(c, c.comment.date_gmt)).set(|d, v| d.date_gmt = Some(v));
     let content = f.add("content", object(NO_PROPERTIES).describe("The comment's text.").context(VIEW_EDIT_EMBED));
-    content.subfield("rendered", string().describe("The text as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|c| html::comment(&c.settings, &c.comment.content));
+    content.subfield("rendered", string().describe("The text as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|c| html::comment(&c.settings, &c.comment.content).into_string());
     content.subfield("raw", string().describe("The text as stored.").context(EDIT)).get(|c| c.comment.content.clone());
     content.schema_order(&["raw"]);
     content.raw().set(|d, v| d.content = text(v));

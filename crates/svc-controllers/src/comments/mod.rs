@@ -47,7 +47,7 @@ use crate::{
     request::only_reads,
     respond,
 };
-use svc_site::object_state::Subject;
+use svc_site::object_state::ConditionalObject;
 
 /// Maximum number of posts in one list request.
 const MAX_POSTS: usize = 1_000;
@@ -120,7 +120,7 @@ impl Controller for Comments {
                 .endpoint(get(Self::list, Self::can_list).cacheable().cost(cost::of_list).args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"post": 1, "content": "A comment."}))),
             Route::new(format!(r"/{BASE}/(?P<id>[\d]+)"))
-                .conditional(preconditions::on_id(&self.site, |id| Subject::Comment(CommentId(id))))
+                .conditional(preconditions::on_id(&self.site, |id| ConditionalObject::Comment(CommentId(id))))
                 .schema(self.schema.clone())
                 .args(Args::from([("id", id)]))
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(Args::from([("context", context_arg()), ("password", password().into())])))

@@ -55,7 +55,7 @@ fn fields(object: &str) -> Fields<StylesItem, ()> {
 }
 
 /// The global styles that the request addresses.
-struct Parent {
+struct StylesParent {
     post: Post,
     settings: Arc<Settings>,
 }
@@ -84,20 +84,20 @@ impl StylesHistory {
         Ok(prepared)
     }
 
-    async fn can_read(self: Arc<Self>, req: Request) -> Result<Parent> {
+    async fn can_read(self: Arc<Self>, req: Request) -> Result<StylesParent> {
         self.site.read(req.cx(), |db| {
             let id = PostId(req.param("parent").map_or(0, svc_php::cast::to_int));
             let post = find::parent(db, &self.post_type, id)?;
             let settings = self.site.settings_in(db)?;
             if caller(&req).can_post(PostCap::Edit, &post, &Access::new(&self.site, &settings)) {
-                Ok(Parent { post, settings })
+                Ok(StylesParent { post, settings })
             } else {
                 Err(errors::cannot_read_revisions(&req).into())
             }
         })
     }
 
-    async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, parent: StylesParent) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (paging, rows) =
             self.site.read(req.cx(), |db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
@@ -107,7 +107,7 @@ impl StylesHistory {
         Ok(collection::respond(&self.site, data, &paging, &parent.settings.urls.rest(&route), &req))
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, parent: StylesParent) -> Result<Response> {
         let id = PostId(req.param("id").map_or(0, svc_php::cast::to_int));
         let row = self.site.read(req.cx(), |db| find::revision(db, parent.post.id, id))?;
         let mut prepared = self.show(&req, vec![row]).await?;

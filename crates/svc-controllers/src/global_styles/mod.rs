@@ -90,7 +90,7 @@ fn fields() -> Fields<StylesItem, StylesDraft> {
     f.add("id", integer().describe("ID of the global styles.").context(EMBED_VIEW_EDIT).readonly()).get(|s| s.post.id);
     let title = f.add("title", types(["object", "string"]).describe("Title of the global styles.").default("").context(EMBED_VIEW_EDIT));
     title.subfield("raw", string().describe("The title as stored.").context(VIEW_EDIT_EMBED)).get(|s| s.post.title.clone());
-    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|s| render::title(&s.post.title));
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|s| render::title(&s.post.title).into_string());
     title.set(|d, v: Value| d.title = v.as_str().or_else(|| v["raw"].as_str()).map(str::to_owned));
     f.add("settings", types(["object"]).describe("The global settings.").context(VIEW_EDIT)).get(|s| s.map("settings")).set(|d, v| d.settings = Some(v));
     f.add("styles", types(["object"]).describe("The global styles.").context(VIEW_EDIT)).get(|s| s.map("styles")).set(|d, v| d.styles = Some(v));

@@ -67,7 +67,7 @@ impl RegistryEntries for IconFamily {
         let mut f = Fields::<NamedIcon, ()>::new(Self::OBJECT);
         f.add("name", string().describe("Name of the icon, with the slug of its collection.").readonly().context(VIEW_EDIT_EMBED)).get(|i| format!("{}/{}", i.collection, i.name));
         f.add("label", string().describe("Display name of the icon.").readonly().context(VIEW_EDIT_EMBED)).get(|i| i.icon.label.clone());
-        f.add("content", string().describe("SVG markup of the icon.").readonly().context(VIEW_EDIT_EMBED)).get(|i| i.icon.svg.clone());
+        f.add("content", string().describe("SVG markup of the icon.").readonly().context(VIEW_EDIT_EMBED)).get(|i| i.icon.svg.as_str().to_owned());
         f.add("collection", string().describe("Slug of the icon's collection.").readonly().context(VIEW_EDIT_EMBED)).get(|i| i.collection.clone());
         f
     }

@@ -33,7 +33,7 @@ use crate::{
         fields::{self as term_fields, TermFields},
     },
 };
-use svc_site::object_state::Subject;
+use svc_site::object_state::ConditionalObject;
 
 /// The menu fields: those of terms without `count`, `link` and `taxonomy`, plus locations and `auto_add`.
 #[rustfmt::skip]
@@ -164,7 +164,7 @@ impl Controller for Menus {
                 .endpoint(get(Self::list, Self::can_list).cost(cost::of_list).args(self.terms.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(fields.args(MethodKind::Creatable)).example(json!({"name": "Main menu"}))),
             Route::new(r"/menus/(?P<id>[\d]+)")
-                .conditional(preconditions::on_id(&self.site, |id| Subject::Menu(TermId(id))))
+                .conditional(preconditions::on_id(&self.site, |id| ConditionalObject::Menu(TermId(id))))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()

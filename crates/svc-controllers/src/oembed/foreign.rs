@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use svc_content::kses::{self, AllowedHtml};
 use svc_fetch::Get;
 use svc_site::HttpClient;
+use svc_text::{Html, esc_attr, esc_html, esc_url, html};
 
 use super::providers;
 
@@ -39,7 +40,7 @@ pub(super) async fn data(http_client: &HttpClient, url: &str, max_size: MaxSize,
     }
     let mut data = serde_json::from_slice::<Map<String, Value>>(&response.body).ok()?;
     let html = embed_html(&data, url, trusted)?;
-    data.insert("html".to_owned(), html.into());
+    data.insert("html".to_owned(), html.into_string().into());
     Some(Value::Object(data))
 }
 
@@ -60,25 +61,33 @@ async fn discover_endpoint(http_client: &HttpClient, url: &str) -> Option<String
 }
 
 /// The HTML of a response: unchanged from known providers, otherwise a sandboxed frame only.
-fn embed_html(data: &Map<String, Value>, url: &str, trusted: bool) -> Option<String> {
+fn embed_html(data: &Map<String, Value>, url: &str, trusted: bool) -> Option<Html> {
     let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
     match text("type") {
         "photo" => {
-            let [image, link] = [text("url"), url].map(svc_text::esc_url);
+            let [image, link] = [text("url"), url].map(esc_url);
             let number = |name: &str| data.get(name).map(svc_php::cast::to_int).filter(|n| *n > 0);
             let (width, height) = (number("width")?, number("height")?);
-            let title = svc_text::esc_attr(text("title"));
+            let title = esc_attr(text("title"));
             (!image.is_empty()).then(|| {
-                format!(
-                    "<a href=\"{link}\"><img src=\"{image}\" alt=\"{title}\" width=\"{width}\" height=\"{height}\" /></a>"
+                html!(
+                    "<a href=\"{}\"><img src=\"{}\" alt=\"{}\" width=\"{}\" height=\"{}\" /></a>",
+                    link,
+                    image,
+                    title,
+                    width,
+                    height
                 )
             })
         }
-        "video" | "rich" if trusted => Some(text("html").to_owned()).filter(|html| !html.trim().is_empty()),
+        "video" | "rich" if trusted => {
+            Some(Html::trusted(text("html"), "the response of a provider that is on the list"))
+                .filter(|html| !html.trim().is_empty())
+        }
         "video" | "rich" => sandboxed(text("html")),
         "link" => {
-            let title = svc_text::esc_html(text("title"));
-            (!title.is_empty()).then(|| format!("<a href=\"{}\">{title}</a>", svc_text::esc_url(url)))
+            let title = esc_html(text("title"));
+            (!title.is_empty()).then(|| html!("<a href=\"{}\">{}</a>", esc_url(url), title))
         }
         _ => None,
     }
@@ -86,23 +95,25 @@ fn embed_html(data: &Map<String, Value>, url: &str, trusted: bool) -> Option<Str
 
 /// The quotation and the frame of an untrusted response, the frame with a restrictive sandbox. `None` if there is no
 /// frame.
-fn sandboxed(html: &str) -> Option<String> {
+fn sandboxed(html: &str) -> Option<Html> {
+    let part = |html: &str| Html::trusted(html, "an element or the attributes of one, from filtered HTML");
     let none: [&str; 0] = [];
     let frame = ["src", "width", "height", "frameborder", "marginwidth", "marginheight", "scrolling", "title"];
     let allowed = AllowedHtml::default().allow("a", ["href"]).allow("blockquote", none).allow("iframe", frame);
     let clean = kses::filter(html, &allowed);
     let quotation = clean.find("<blockquote").and_then(|start| {
         let end = clean[start..].find("</blockquote>")? + start + "</blockquote>".len();
-        Some(clean[start..end].replacen("<blockquote", "<blockquote class=\"wp-embedded-content\"", 1))
+        Some(part(&clean[start..end].replacen("<blockquote", "<blockquote class=\"wp-embedded-content\"", 1)))
     });
     let start = clean.find("<iframe ")?;
     let end = start + clean[start..].find('>')?;
     let tag = &clean[start + "<iframe ".len()..end];
     let is_web = ["src=\"http://", "src=\"https://"].iter().any(|src| tag.contains(src));
     is_web.then(|| {
-        let quotation = quotation.unwrap_or_default();
-        format!(
-            "{quotation}<iframe class=\"wp-embedded-content\" sandbox=\"allow-scripts\" security=\"restricted\" {tag}></iframe>"
+        html!(
+            "{}<iframe class=\"wp-embedded-content\" sandbox=\"allow-scripts\" security=\"restricted\" {}></iframe>",
+            quotation,
+            part(tag)
         )
     })
 }

@@ -141,7 +141,7 @@ fn show(pattern: &Value) -> Value {
     serde_json::json!({
         "id": svc_php::cast::to_int(&pattern["id"]).unsigned_abs(),
         "title": field(&pattern["title"]["rendered"]),
-        "content": kses::post(&text(&pattern["pattern_content"])),
+        "content": kses::post(&text(&pattern["pattern_content"])).as_str(),
         "categories": slugs(&pattern["category_slugs"]),
         "keywords": keywords,
         "description": field(&meta["wpop_description"]),

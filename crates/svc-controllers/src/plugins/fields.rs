@@ -2,7 +2,7 @@
 
 use svc_resource::Fields;
 use svc_schema::build::{boolean, object, string};
-use svc_site::plugins::item::Item;
+use svc_site::plugins::item::PluginItem;
 
 use crate::contexts::{VIEW_EDIT, VIEW_EDIT_EMBED};
 
@@ -16,10 +16,10 @@ pub(super) const NAME: &str = r"[^.\/]+(?:\/[^.\/]+)?";
 pub(super) const STATES: [&str; 2] = ["inactive", "active"];
 
 #[rustfmt::skip]
-pub(super) fn fields() -> Fields<Item, ()> {
-    let mut f = Fields::<Item, ()>::new(OBJECT);
+pub(super) fn fields() -> Fields<PluginItem, ()> {
+    let mut f = Fields::<PluginItem, ()>::new(OBJECT);
     f.add("plugin", string().describe("Path of the plugin's main file, without the extension.").pattern(NAME).readonly().context(VIEW_EDIT_EMBED)).get(|p| p.id().to_owned());
-    f.add("status", string().describe("Whether the plugin is active.").one_of(STATES).context(VIEW_EDIT_EMBED)).get(Item::status);
+    f.add("status", string().describe("Whether the plugin is active.").one_of(STATES).context(VIEW_EDIT_EMBED)).get(PluginItem::status);
     f.add("name", string().describe("Display name of the plugin.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.display_texts.name.clone());
     f.add("plugin_uri", string().describe("URL of the plugin's website.").format("uri").readonly().context(VIEW_EDIT)).get(|p| p.display_texts.uri.clone());
     f.add("author", string().describe("Author of the plugin.").readonly().context(VIEW_EDIT)).get(|p| p.display_texts.author.clone());

@@ -25,7 +25,7 @@ use svc_site::{
     blocking::run_blocking,
     extensions::{ACTIVE_EXTENSIONS, ACTIVE_PLUGINS, names_in, set_active},
     plugin_directory_client,
-    plugins::{install, item::Item, requirements},
+    plugins::{install, item::PluginItem, requirements},
 };
 use svc_versions::Context;
 
@@ -38,7 +38,7 @@ use crate::{
 /// The controller for plugins.
 pub struct Plugins {
     site: Arc<Site>,
-    fields: Fields<Item, ()>,
+    fields: Fields<PluginItem, ()>,
     extra: ExtraFields,
 }
 
@@ -56,20 +56,20 @@ fn folder(site: &Site) -> PathBuf {
 ///
 /// # Errors
 /// Database errors.
-pub(crate) async fn all(cx: &Context, site: &Site) -> Result<Vec<Item>> {
+pub(crate) async fn all(cx: &Context, site: &Site) -> Result<Vec<PluginItem>> {
     let settings = site.settings(cx)?;
     let active_extensions = names_in(settings.stored(ACTIVE_EXTENSIONS));
-    let mut items: Vec<Item> = site
+    let mut items: Vec<PluginItem> = site
         .extensions
         .iter()
         .map(|extension| extension.about())
-        .map(|about| Item::new(about.clone(), active_extensions.contains(&about.file), true))
+        .map(|about| PluginItem::new(about.clone(), active_extensions.contains(&about.file), true))
         .collect();
     let dir = folder(site);
     let files = run_blocking(move || plugins::list(&dir)).await?;
     let active = names_in(settings.stored(ACTIVE_PLUGINS));
     for plugin in files {
-        let item = Item::new(plugin.clone(), active.contains(&plugin.file), false);
+        let item = PluginItem::new(plugin.clone(), active.contains(&plugin.file), false);
         if !items.iter().any(|other| other.id() == item.id()) {
             items.push(item);
         }
@@ -86,7 +86,7 @@ impl Plugins {
     }
 
     /// The requested plugin.
-    async fn named(&self, req: &Request) -> Result<Item> {
+    async fn named(&self, req: &Request) -> Result<PluginItem> {
         // WordPress resolves plugin names only after all arguments are valid, which never happens for `OPTIONS`. Permission
         // checks that only compute `Allow` therefore find no plugin. Recorded in `plugins` and `options-allow-cors`.
         let method = req.method();
@@ -103,14 +103,14 @@ impl Plugins {
     }
 
     /// The JSON of a plugin. It always has all fields, because WordPress ignores the context here.
-    async fn data(&self, item: &Item, req: &Request) -> Result<Map<String, Value>> {
+    async fn data(&self, item: &PluginItem, req: &Request) -> Result<Map<String, Value>> {
         let view = View { context: "view".to_owned(), ..respond::view(req) };
         let mut data = self.fields.plan(&view).prepare(item);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
         Ok(data)
     }
 
-    fn links(&self, item: &Item, settings: &Settings, may_delete: bool) -> Links {
+    fn links(&self, item: &PluginItem, settings: &Settings, may_delete: bool) -> Links {
         let mut methods = vec!["GET", "POST", "PUT", "PATCH"];
         methods.extend(may_delete.then_some("DELETE"));
         let href = settings.urls.rest(&format!("{}/{}", route(&self.site), item.id()));
@@ -119,7 +119,7 @@ impl Plugins {
         links
     }
 
-    async fn show(&self, item: &Item, req: &Request) -> Result<Response> {
+    async fn show(&self, item: &PluginItem, req: &Request) -> Result<Response> {
         let data = self.data(item, req).await?;
         let links = self.links(item, &*self.site.settings(req.cx())?, can(&self.site, req, "delete_plugins")?);
         Ok(respond::single(data, respond::view(req).wants_links().then_some(links)))
@@ -132,7 +132,7 @@ impl Plugins {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let search: Option<String> = req.arg("search")?;
         let states: Option<Vec<String>> = req.arg("status")?;
-        let is_wanted = |item: &Item| {
+        let is_wanted = |item: &PluginItem| {
             let state = states.as_ref().is_none_or(|s| s.is_empty() || s.iter().any(|s| s == item.status()));
             let text = search.as_deref().map(str::trim).filter(|s| !s.is_empty());
             state && text.is_none_or(|text| item.plugin.texts().any(|t| t.contains(text)))
@@ -148,7 +148,7 @@ impl Plugins {
         Ok(Response::new(data))
     }
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Item> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<PluginItem> {
         if can(&self.site, &req, "activate_plugins")? {
             self.named(&req).await
         } else {
@@ -156,7 +156,7 @@ impl Plugins {
         }
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, item: Item) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, item: PluginItem) -> Result<Response> {
         self.show(&item, &req).await
     }
 
@@ -180,7 +180,7 @@ impl Plugins {
         let package = plugin_directory_client::download(&self.site, &about).await?;
         let dir = folder(&self.site);
         let plugin = run_blocking(move || install::install(&package, &dir)).await??;
-        let mut item = Item::new(plugin, false, false);
+        let mut item = PluginItem::new(plugin, false, false);
         if req.arg::<String>("status")?.as_deref() == Some("active") {
             self.set_active(req.cx(), &mut item, true).await?;
         }
@@ -189,7 +189,7 @@ impl Plugins {
         Ok(self.show(&item, &req).await?.status(201).header("Location", location))
     }
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Item> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<PluginItem> {
         if can(&self.site, &req, "activate_plugins")? {
             self.named(&req).await
         } else {
@@ -197,7 +197,7 @@ impl Plugins {
         }
     }
 
-    async fn update(self: Arc<Self>, req: Request, mut item: Item) -> Result<Response> {
+    async fn update(self: Arc<Self>, req: Request, mut item: PluginItem) -> Result<Response> {
         if let Some(status) = req.arg::<String>("status")? {
             self.set_active(req.cx(), &mut item, status == "active").await?;
         }
@@ -206,7 +206,7 @@ impl Plugins {
     }
 
     /// Activates or deactivates a plugin. Routes of an extension appear or disappear with the next request.
-    async fn set_active(&self, cx: &Context, item: &mut Item, active: bool) -> Result<()> {
+    async fn set_active(&self, cx: &Context, item: &mut PluginItem, active: bool) -> Result<()> {
         if item.active == active {
             return Ok(());
         }
@@ -220,12 +220,12 @@ impl Plugins {
         Ok(())
     }
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Item> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<PluginItem> {
         let may = can(&self.site, &req, "activate_plugins")? && can(&self.site, &req, "delete_plugins")?;
         if may { self.named(&req).await } else { Err(errors::cannot_manage(&req)) }
     }
 
-    async fn delete(self: Arc<Self>, req: Request, item: Item) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, item: PluginItem) -> Result<Response> {
         if item.active {
             return Err(errors::is_active());
         }

@@ -10,13 +10,14 @@ use svc_site::{
     Settings, Site, SiteResult,
     errors::media as errors,
     media::{
-        attached::{AttachmentFiles, Parent},
+        attached::{AttachedTo, AttachmentFiles},
         sizes,
     },
     permalinks,
     posts::draft::PostDraft,
 };
 use svc_store::{Db, Meta, posts};
+use svc_text::{Html, esc_html, esc_url, html};
 use svc_versions::Context;
 
 use crate::posts::item::{LoadedPost, PostItem};
@@ -39,12 +40,12 @@ pub(crate) fn attached(
     pages.retain(|id, _| {
         found.iter().any(|p| p.id == *id && site.registries.types.get(&p.post_type).is_some_and(PostType::is_viewable))
     });
-    let parent = |post: &Post| Parent {
+    let parent = |post: &Post| AttachedTo {
         id: post.id,
         post_type: post.post_type.clone(),
         href: settings.urls.rest(&permalinks::rest_route(site, settings, post)),
     };
-    let parents: HashMap<PostId, Parent> = found.iter().map(|p| (p.id, parent(p))).collect();
+    let parents: HashMap<PostId, AttachedTo> = found.iter().map(|p| (p.id, parent(p))).collect();
     let none = Meta::default();
     let attach = |post: &Post| {
         let mut attached = AttachmentFiles::new(meta.get(&post.id.0).unwrap_or(&none));
@@ -95,30 +96,30 @@ impl PostItem {
     /// The HTML or shortcode of an attachment's file, which precedes its description.
     ///
     /// Source: `prepend_attachment`.
-    pub(crate) fn file_element(&self) -> Option<String> {
+    pub(crate) fn file_element(&self) -> Option<Html> {
         let files = self.attached.as_ref()?;
-        let url = svc_text::esc_url(&self.source_url());
+        let url = esc_url(&self.source_url());
         let media_type = self.post.mime_type.split('/').next().unwrap_or_default();
         if media_type == "audio" {
-            return Some(format!("[audio src=\"{url}\"]"));
+            return Some(html!("[audio src=\"{}\"]", url));
         }
         if media_type == "video" {
             let size = match files.dimensions() {
-                (0, _) | (_, 0) => String::new(),
-                (width, height) => format!(" width=\"{width}\" height=\"{height}\""),
+                (0, _) | (_, 0) => Html::new(),
+                (width, height) => html!(" width=\"{}\" height=\"{}\"", width, height),
             };
-            return Some(format!("[video src=\"{url}\"{size}]"));
+            return Some(html!("[video src=\"{}\"{}]", url, size));
         }
         let medium =
             sizes::named(&self.site, &self.settings, "medium").filter(|_| self.is_image() || files.has_sizes());
         let inner = match medium {
             Some(size) => files.img_element(&self.settings, &self.source_url(), &size, None),
             None if self.post.title.is_empty() => {
-                svc_text::esc_html(svc_media::split_extension(svc_text::basename(&files.file, "")).0)
+                esc_html(svc_media::split_extension(svc_text::basename(&files.file, "")).0)
             }
-            None => self.post.title.clone(),
+            None => Html::trusted(self.post.title.as_str(), "stored as HTML: filtered when it was saved"),
         };
-        Some(format!("<p class=\"attachment\"><a href='{url}'>{inner}</a></p>"))
+        Some(html!("<p class=\"attachment\"><a href='{}'>{}</a></p>", url, inner))
     }
 }
 

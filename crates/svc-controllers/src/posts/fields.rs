@@ -56,9 +56,9 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
 
     f.add("id", integer().describe("The post's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|p| p.post.id);
     f.add("date", types(["string", "null"]).describe("Publication date in the site's time zone.").format("date-time").context(VIEW_EDIT_EMBED))
-        .get(PostItem::date).set_nullable(|d, v: Option<String>| d.date = Some(v));
+        .get(PostItem::date).set_nullable(|d, v: Option<String>| d.date = v.into());
     f.add("date_gmt", types(["string", "null"]).describe("Publication date in UTC.").format("date-time").context(VIEW_EDIT))
-        .get(PostItem::date_gmt).set_nullable(|d, v: Option<String>| d.date_gmt = Some(v));
+        .get(PostItem::date_gmt).set_nullable(|d, v: Option<String>| d.date_gmt = v.into());
 
     let guid = f.add("guid", object(NOTHING).describe("Permanent global identifier of the post.").context(VIEW_EDIT).readonly());
     guid.subfield("rendered", string().describe("The identifier for display.").context(VIEW_EDIT).readonly()).get(|p| p.post.guid.clone());

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use svc_content::{
     blocks::{BlockTypes, ContentRoot},
     shortcodes::Page,
@@ -19,6 +19,7 @@ use svc_site::{
     Settings, Site, hooked_blocks::IGNORED_HOOKS, media::attached::AttachmentFiles, permalinks::PermalinkParts,
 };
 use svc_store::{Meta, rows};
+use svc_text::Html;
 use svc_versions::Context;
 
 /// A post, the data that was loaded with it, and what the caller may read of it.
@@ -130,7 +131,7 @@ impl PostItem {
     }
 
     pub(crate) fn title_rendered(&self) -> String {
-        render::title(&self.post.title)
+        render::title(&self.post.title).into_string()
     }
 
     /// The content as stored, or with hooked blocks for editors.
@@ -145,21 +146,22 @@ impl PostItem {
             return String::new();
         }
         if let Some(content) = &self.rendered.content {
-            return content.clone();
+            return content.as_str().to_owned();
         }
         let render = || render::content(&self.renderer, &self.settings, &self.post, &self.render_options());
         if self.hooked_types.is_some() && self.post.content.contains('[') {
             render();
         }
-        render()
+        render().into_string()
     }
 
     pub(crate) fn excerpt_rendered(&self) -> String {
         match &self.rendered.excerpt {
             _ if self.is_locked() => String::new(),
-            Some(excerpt) => excerpt.clone(),
+            Some(excerpt) => excerpt.as_str().to_owned(),
             None => {
                 render::excerpt(&self.renderer, &self.settings, &self.post, &self.render_options(), self.excerpt_length)
+                    .into_string()
             }
         }
     }
@@ -205,6 +207,7 @@ impl PostItem {
     }
 
     pub(crate) fn class_list(&self) -> Value {
-        json!(class_list(&self.site, &self.post, &self.post_type, &self.terms, self.featured_media() > 0))
+        let classes = class_list(&self.site, &self.post, &self.post_type, &self.terms, self.featured_media() > 0);
+        classes.into_iter().map(Html::into_string).collect()
     }
 }

@@ -27,6 +27,7 @@ use svc_store::{
     meta::{self, Meta, MetaKind},
     posts, terms, users,
 };
+use svc_text::Html;
 use svc_versions::Context;
 
 use super::{
@@ -189,7 +190,7 @@ impl PostLoader<'_> {
             return Ok(());
         }
         let rows: Vec<Post> = loaded.iter().map(|loaded| loaded.item.post.clone()).collect();
-        let files: Vec<Option<String>> = loaded.iter().map(|loaded| loaded.item.file_element()).collect();
+        let files: Vec<Option<Html>> = loaded.iter().map(|loaded| loaded.item.file_element()).collect();
         let requested =
             blocks::RequestedTexts { content: true, excerpt: false, words: self.excerpt_length, before: &files };
         let texts = blocks::render_dynamic(self.renderer, self.settings, viewer, db, &rows, requested, with)?;

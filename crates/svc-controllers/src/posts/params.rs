@@ -35,8 +35,8 @@ pub(crate) struct PostList {
     dates: [Option<String>; 4],
     exact: bool,
     pub(crate) status: Vec<String>,
-    terms: IndexMap<String, Terms>,
-    without_terms: IndexMap<String, Terms>,
+    terms: IndexMap<String, TermFilters>,
+    without_terms: IndexMap<String, TermFilters>,
     tax_or: bool,
     sticky: Option<bool>,
     ignore_sticky: bool,
@@ -45,22 +45,22 @@ pub(crate) struct PostList {
 
 /// The terms of a parameter: a list of ids, or an object with more options.
 #[derive(Clone, Debug, Default)]
-struct Terms {
+struct TermFilters {
     ids: Vec<TermId>,
     include_children: bool,
     all: bool,
 }
 
-impl From<Value> for Terms {
+impl From<Value> for TermFilters {
     fn from(value: Value) -> Self {
         let ids = |v: &Value| v.as_array().into_iter().flatten().filter_map(Value::as_i64).map(TermId).collect();
         match &value {
-            Value::Object(map) => Terms {
+            Value::Object(map) => TermFilters {
                 ids: map.get("terms").map(ids).unwrap_or_default(),
                 include_children: map.get("include_children").and_then(Value::as_bool).unwrap_or(false),
                 all: map.get("operator").is_some_and(|o| o == "AND"),
             },
-            list => Terms { ids: ids(list), ..Terms::default() },
+            list => TermFilters { ids: ids(list), ..TermFilters::default() },
         }
     }
 }
@@ -254,7 +254,7 @@ impl PostList {
         q.statuses = statuses;
         q.own_statuses = own_statuses;
 
-        let clause = |taxonomy: &String, terms: &Terms, operator| TaxClause {
+        let clause = |taxonomy: &String, terms: &TermFilters, operator| TaxClause {
             taxonomy: taxonomy.clone(),
             terms: terms.ids.clone(),
             operator,

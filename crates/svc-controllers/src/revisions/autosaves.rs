@@ -12,7 +12,7 @@ use svc_schema::{
 };
 use svc_store::posts;
 
-use super::{Parent, RevisionTable, parent, parent_arg};
+use super::{RevisionParent, RevisionTable, parent, parent_arg};
 use crate::{
     RestSite,
     args::context_arg,
@@ -54,7 +54,13 @@ impl Autosaves {
     }
 
     /// Serializes autosaves of a post. One of them may be the post itself.
-    async fn show(&self, req: &Request, parent: &Parent, autosaves: Vec<Post>, view: &View) -> Result<Vec<Value>> {
+    async fn show(
+        &self,
+        req: &Request,
+        parent: &RevisionParent,
+        autosaves: Vec<Post>,
+        view: &View,
+    ) -> Result<Vec<Value>> {
         let plan = self.table.plan(view);
         let is_revision = autosaves.iter().any(|a| a.post_type == "revision");
         let wants_preview = view.context == "edit" && view.includes(PREVIEW) && !autosaves.is_empty();
@@ -72,14 +78,19 @@ impl Autosaves {
     }
 
     /// A response with one autosave.
-    async fn show_one(&self, req: &Request, parent: &Parent, autosave: Post, view: &View) -> Result<Response> {
+    async fn show_one(&self, req: &Request, parent: &RevisionParent, autosave: Post, view: &View) -> Result<Response> {
         let mut values = self.show(req, parent, vec![autosave], view).await?;
         Ok(Response::new(values.pop().unwrap_or_default()))
     }
 
     /// The URL that previews the post with its autosave; empty for types without pages. For an autosave that is a
     /// revision, it contains the post's id and a nonce.
-    fn preview(&self, req: &Request, Parent { post, settings }: &Parent, is_revision: bool) -> Result<String> {
+    fn preview(
+        &self,
+        req: &Request,
+        RevisionParent { post, settings }: &RevisionParent,
+        is_revision: bool,
+    ) -> Result<String> {
         if !self.post_type.is_viewable() {
             return Ok(String::new());
         }
@@ -122,11 +133,11 @@ impl Controller for Autosaves {
 impl Autosaves {
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<Parent> {
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<RevisionParent> {
         parent(&self.site, &self.post_type, &req, "id")
     }
 
-    async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, parent: RevisionParent) -> Result<Response> {
         let view = respond::view(&req);
         let autosaves = self.site.read(req.cx(), |db| Ok(posts::autosaves(db, parent.post.id)?))?;
         Ok(Response::new(Value::Array(self.show(&req, &parent, autosaves, &view).await?)))
@@ -134,12 +145,12 @@ impl Autosaves {
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Parent> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<RevisionParent> {
         parent(&self.site, &self.post_type, &req, "parent")
     }
 
     /// As in WordPress, returns the latest autosave of the post and ignores the id.
-    async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, parent: RevisionParent) -> Result<Response> {
         let latest = self.site.read(req.cx(), |db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
         let autosave = latest.ok_or_else(errors::no_autosave)?;
         self.show_one(&req, &parent, autosave, &respond::view(&req)).await
@@ -153,10 +164,10 @@ impl Autosaves {
     }
 
     async fn create(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let parent = Parent { settings: Arc::clone(&authorized.settings), post: authorized.post.clone() };
+        let parent = RevisionParent { settings: Arc::clone(&authorized.settings), post: authorized.post.clone() };
         let id = self.posts.autosave(&req, authorized).await?;
         let autosave = self.posts.saved(req.cx(), id)?;
-        let parent = if id == parent.post.id { Parent { post: autosave.clone(), ..parent } } else { parent };
+        let parent = if id == parent.post.id { RevisionParent { post: autosave.clone(), ..parent } } else { parent };
         self.show_one(&req, &parent, autosave, &respond::edit_view(&req)).await
     }
 }

@@ -39,7 +39,7 @@ pub struct Revisions {
 }
 
 /// A post whose revisions the caller may read.
-pub(crate) struct Parent {
+pub(crate) struct RevisionParent {
     post: Post,
     settings: Arc<Settings>,
 }
@@ -55,7 +55,7 @@ fn id_param(req: &Request, name: &str) -> PostId {
 }
 
 /// The post of a request. Requires permission to edit it.
-fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Result<Parent> {
+fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Result<RevisionParent> {
     site.read(req.cx(), |db| {
         let post = find::parent(db, post_type, id_param(req, name))?;
         let settings = site.settings_in(db)?;
@@ -64,7 +64,7 @@ fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Resul
             return Err(errors::cannot_read_revisions(req).into());
         }
         drop(access);
-        Ok(Parent { post, settings })
+        Ok(RevisionParent { post, settings })
     })
 }
 
@@ -102,11 +102,11 @@ impl Controller for Revisions {
 impl Revisions {
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<Parent> {
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<RevisionParent> {
         parent(&self.site, &self.post_type, &req, "parent")
     }
 
-    async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, parent: RevisionParent) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let view = respond::view(&req);
         let plan = self.table.plan(&view);
@@ -125,7 +125,7 @@ impl Revisions {
 
     // Fetch
 
-    async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, parent: RevisionParent) -> Result<Response> {
         let post = self.site.read(req.cx(), |db| find::revision(db, parent.post.id, id_param(&req, "id")))?;
         self.table.respond(&req, &parent.settings, post, &respond::view(&req)).await
     }
@@ -134,7 +134,7 @@ impl Revisions {
 
     /// Requires permission to delete the post and the revision. With the default capabilities, nobody has the latter:
     /// revisions are deleted together with their post.
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<(Parent, Post)> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<(RevisionParent, Post)> {
         if only_reads(&req) {
             return Err(errors::cannot_delete_revision(&req));
         }
@@ -152,11 +152,11 @@ impl Revisions {
                 return Err(errors::cannot_delete_revision(&req).into());
             }
             drop(access);
-            Ok((Parent { post, settings }, revision))
+            Ok((RevisionParent { post, settings }, revision))
         })
     }
 
-    async fn delete(self: Arc<Self>, req: Request, (parent, revision): (Parent, Post)) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, (parent, revision): (RevisionParent, Post)) -> Result<Response> {
         if revision.parent != parent.post.id {
             return Err(errors::not_a_revision_of());
         }

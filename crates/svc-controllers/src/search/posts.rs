@@ -100,7 +100,7 @@ impl PostSearch {
                     req,
                     [
                         ("id", Some(post.id.into())),
-                        ("title", Some(title.into())),
+                        ("title", Some(title.into_string().into())),
                         ("url", Some(url.into())),
                         ("type", Some("post".into())),
                         ("subtype", Some(post.post_type.into())),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use http::HeaderMap;
-use svc_fetch::{Allowed, FetchError, Get, Response};
+use svc_fetch::{Allowed, FetchError, FetchedResponse, Get};
 use svc_schema::Error;
 use svc_site::{Settings, Site, blocking::run_blocking, http_client::own_origins};
 use svc_versions::Context;
@@ -72,7 +72,7 @@ pub(super) async fn run(cx: &Context, site: &Site, test: Test, authorization: Op
 }
 
 /// Sends a request to the site's own public URL.
-async fn request_own(site: &Site, settings: &Settings, url: &str) -> Result<Response, FetchError> {
+async fn request_own(site: &Site, settings: &Settings, url: &str) -> Result<FetchedResponse, FetchError> {
     site.services.http_client.send(Get::new(url).allow(own_origins(settings)).within(TIME).first(BYTES)).await
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use svc_routing::{Controller, Request, Response, Result, Route, get};
 use svc_schema::Schema;
+use svc_text::html;
 use svc_versions::Context;
 
 use crate::{errors, request::can};
@@ -127,7 +128,7 @@ impl Finding {
 
 /// Escapes plain text and wraps it in a paragraph; empty text gives an empty string.
 fn paragraph(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("<p>{}</p>", svc_text::esc_html(text)) }
+    if text.is_empty() { String::new() } else { html!("<p>{}</p>", svc_text::esc_html(text)).into_string() }
 }
 
 /// Runs a test. `authorization` is the caller's `Authorization` header.

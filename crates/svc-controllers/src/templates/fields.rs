@@ -8,7 +8,7 @@ use svc_resource::{Fields, Params};
 use svc_schema::build::{SchemaBuilder, integer, string, types, untyped};
 use svc_site::templates::{
     draft::TemplateDraft,
-    load::{Kind, Template},
+    load::{Template, TemplateKind},
 };
 
 use crate::{
@@ -36,7 +36,7 @@ fn flag() -> SchemaBuilder {
 }
 
 #[rustfmt::skip]
-pub(super) fn fields(site: &Arc<Site>, kind: Kind) -> Fields<Template, TemplateDraft> {
+pub(super) fn fields(site: &Arc<Site>, kind: TemplateKind) -> Fields<Template, TemplateDraft> {
     let mut f = Fields::<Template, TemplateDraft>::new(kind.post_type());
     f.add("id", string().describe("The template's ID: theme and slug.").context(EMBED_VIEW_EDIT).readonly()).get(Template::id);
     f.add("theme", string().describe("The template's theme.").context(EMBED_VIEW_EDIT)).get(|t| t.theme.clone()).set(|d, v| d.theme = Some(v));
@@ -54,24 +54,24 @@ pub(super) fn fields(site: &Arc<Site>, kind: Kind) -> Fields<Template, TemplateD
         .get(|t| t.description.clone()).set(|d, v| d.description = Some(v));
     let title = f.add("title", types(["object", "string"]).describe("The template's title.").default("").context(EMBED_VIEW_EDIT));
     title.subfield("raw", string().describe("The title as stored.").context(VIEW_EDIT_EMBED)).get(|t| t.title.clone());
-    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|t| render::title(&t.title));
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|t| render::title(&t.title).into_string());
     title.set(|d, v| d.title = text(v));
     f.add("status", string().describe("The template's status.").one_of(site.writable_statuses()).default("publish").context(EMBED_VIEW_EDIT))
         .get(|t| t.post.as_ref().map_or("publish".to_owned(), |p| p.status.clone()));
     f.add("wp_id", integer().describe("ID of the post that stores the template, or 0.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.post.as_ref().map_or(0, |p| p.id.0));
     f.add("has_theme_file", flag().describe("Whether the theme has a file for the template.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.has_theme_file);
-    if kind == Kind::Template {
+    if kind == TemplateKind::Template {
         f.add("is_custom", flag().describe("Whether the template is a custom template that users assign to posts.").context(EMBED_VIEW_EDIT).readonly()).get(|t| t.is_custom);
     }
     f.add("author", integer().describe("ID of the template's author.").context(VIEW_EDIT_EMBED)).get(|t| t.post.as_ref().map_or(0, |p| p.author.0)).set(|d, v| d.author = Some(v));
-    if kind == Kind::Part {
+    if kind == TemplateKind::Part {
         f.add("area", string().describe("Area of the page that the template part is for.").context(EMBED_VIEW_EDIT)).get(|t| t.area.clone()).set(|d, v| d.area = Some(v));
     }
     f.add("modified", types(["string", "null"]).describe("Modification date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.modified));
     f.add("date", types(["string", "null"]).describe("Creation date in the site's time zone.").format("date-time").context(VIEW_EDIT).readonly()).get(|t| format_date(t, |p| p.date));
     f.add("author_text", string().describe("Display name of the template's creator.").readonly().context(VIEW_EDIT_EMBED).first(&["type"])).get(|t| t.author_name.clone());
     f.add("original_source", string().describe("Kind of the template's creator.").readonly().context(VIEW_EDIT_EMBED).one_of(["theme", "plugin", "site", "user"])).get(|t| t.author_kind().name());
-    if kind == Kind::Template {
+    if kind == TemplateKind::Template {
         f.add("plugin", string().describe("The plugin that registers the template.").readonly().context(VIEW_EDIT_EMBED).first(&["type"]));
     }
     f.schema_order(&[

@@ -20,7 +20,7 @@ use svc_site::{
     revisions::{self as site_revisions, AutosaveAuthor, AutosaveDraft},
     templates::{
         draft::TemplateDraft,
-        load::{Kind, Template, TemplateLookup},
+        load::{Template, TemplateKind, TemplateLookup},
     },
 };
 use svc_store::{Tx, posts};
@@ -45,7 +45,7 @@ fn not_saved() -> Error {
 /// The revision and autosave routes of templates or template parts.
 pub struct TemplateHistory {
     site: Arc<Site>,
-    kind: Kind,
+    kind: TemplateKind,
     post_type: PostType,
     fields: Fields<Template, TemplateDraft>,
     params: Params<RevisionList>,
@@ -53,7 +53,7 @@ pub struct TemplateHistory {
 }
 
 /// An edited template.
-struct Parent {
+struct TemplateParent {
     template: Template,
     post: Post,
     settings: Arc<Settings>,
@@ -62,7 +62,8 @@ struct Parent {
 impl TemplateHistory {
     /// The routes of this post type: `wp_template` or `wp_template_part`.
     pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
+        let kind =
+            if post_type.name == TemplateKind::Part.post_type() { TemplateKind::Part } else { TemplateKind::Template };
         let mut fields = fields::fields(site, kind).with_extra(extra, &post_type.name);
         let parent = integer().describe("ID of the post that stores the template.");
         fields.add("parent", parent.context(&["view", "edit", "embed"])).get(|t| t.post.as_ref().map(|p| p.parent.0));
@@ -77,17 +78,17 @@ impl TemplateHistory {
     }
 
     /// The edited template with this id.
-    fn saved(&self, cx: &Context, id: &str) -> Result<Parent> {
+    fn saved(&self, cx: &Context, id: &str) -> Result<TemplateParent> {
         let settings = self.site.settings(cx)?;
         let lookup = TemplateLookup::new(cx, &self.site, &settings);
         let template =
             self.site.read(cx, |db| lookup.find(db, self.kind, id))?.ok_or_else(errors::invalid_revision_parent)?;
         let post = template.post.clone().ok_or_else(not_saved)?;
-        Ok(Parent { template, post, settings })
+        Ok(TemplateParent { template, post, settings })
     }
 
     /// The template that a request addresses. Rejects callers who may not edit it.
-    fn parent(&self, req: &Request, name: &str) -> Result<Parent> {
+    fn parent(&self, req: &Request, name: &str) -> Result<TemplateParent> {
         let parent = self.saved(req.cx(), &req.require::<String>(name)?)?;
         let access = Access::new(&self.site, &parent.settings);
         if caller(req).can_post(PostCap::Edit, &parent.post, &access) {
@@ -101,7 +102,7 @@ impl TemplateHistory {
     async fn show(
         &self,
         req: &Request,
-        parent: &Parent,
+        parent: &TemplateParent,
         rows: Vec<Post>,
         view: &View,
         (part, allowed): (&str, &[&str]),
@@ -131,7 +132,7 @@ impl TemplateHistory {
     async fn show_one(
         &self,
         req: &Request,
-        parent: &Parent,
+        parent: &TemplateParent,
         row: Post,
         view: &View,
         kind: (&str, &[&str]),
@@ -143,11 +144,11 @@ impl TemplateHistory {
 
     // Revisions: list, fetch, delete
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<Parent> {
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<TemplateParent> {
         self.parent(&req, "parent")
     }
 
-    async fn list(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, parent: TemplateParent) -> Result<Response> {
         let list = self.params.read(|name| req.param(name).cloned())?;
         let (paging, rows) =
             self.site.read(req.cx(), |db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
@@ -157,12 +158,12 @@ impl TemplateHistory {
         Ok(collection::respond(&self.site, data, &paging, &parent.settings.urls.rest(&route), &req))
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, parent: TemplateParent) -> Result<Response> {
         let row = self.site.read(req.cx(), |db| find::revision(db, parent.post.id, number(&req)))?;
         self.show_one(&req, &parent, row, &respond::view(&req), REVISIONS).await
     }
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<(Parent, Post)> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<(TemplateParent, Post)> {
         let parent = self.saved(req.cx(), &req.require::<String>("parent")?)?;
         let (caller, access) = (caller(&req), Access::new(&self.site, &parent.settings));
         if !caller.can_post(PostCap::Delete, &parent.post, &access) || !access.can(&caller, "edit_theme_options") {
@@ -172,7 +173,7 @@ impl TemplateHistory {
         Ok((parent, row))
     }
 
-    async fn delete(self: Arc<Self>, req: Request, (parent, row): (Parent, Post)) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, (parent, row): (TemplateParent, Post)) -> Result<Response> {
         if row.parent != parent.post.id {
             return Err(errors::not_a_revision_of());
         }
@@ -188,11 +189,11 @@ impl TemplateHistory {
 
     // Autosaves: list, fetch, create
 
-    async fn can_list_autosaves(self: Arc<Self>, req: Request) -> Result<Parent> {
+    async fn can_list_autosaves(self: Arc<Self>, req: Request) -> Result<TemplateParent> {
         self.parent(&req, "id")
     }
 
-    async fn list_autosaves(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn list_autosaves(self: Arc<Self>, req: Request, parent: TemplateParent) -> Result<Response> {
         let rows = self.site.read(req.cx(), |db| Ok(posts::autosaves(db, parent.post.id)?))?;
         let prepared = self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?;
         let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
@@ -200,7 +201,7 @@ impl TemplateHistory {
     }
 
     /// The latest autosave of the template. Like WordPress, it ignores the id in the path.
-    async fn fetch_autosave(self: Arc<Self>, req: Request, parent: Parent) -> Result<Response> {
+    async fn fetch_autosave(self: Arc<Self>, req: Request, parent: TemplateParent) -> Result<Response> {
         let latest = self.site.read(req.cx(), |db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
         let row = latest.ok_or_else(errors::no_autosave)?;
         self.show_one(&req, &parent, row, &respond::view(&req), AUTOSAVES).await

@@ -30,11 +30,11 @@ use svc_versions::Context;
 use self::fields::TemplateList;
 use crate::preconditions;
 use crate::{LINK_RELATION, args::context_arg, caller, request::can, respond, theme_access};
-use svc_site::object_state::Subject;
+use svc_site::object_state::ConditionalObject;
 
 pub use history::TemplateHistory;
-pub use svc_site::templates::load::Kind;
 pub use svc_site::templates::load::Template;
+pub use svc_site::templates::load::TemplateKind;
 pub use svc_site::templates::load::TemplateLookup;
 
 /// The caller may not read, or not write, templates.
@@ -65,7 +65,7 @@ fn other_theme() -> Error {
 /// The routes of templates or template parts.
 pub struct Templates {
     site: Arc<Site>,
-    kind: Kind,
+    kind: TemplateKind,
     post_type: PostType,
     fields: Fields<Template, TemplateDraft>,
     params: Params<TemplateList>,
@@ -75,7 +75,8 @@ pub struct Templates {
 impl Templates {
     /// The routes of this post type: `wp_template` or `wp_template_part`.
     pub fn new(site: &Arc<Site>, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let kind = if post_type.name == Kind::Part.post_type() { Kind::Part } else { Kind::Template };
+        let kind =
+            if post_type.name == TemplateKind::Part.post_type() { TemplateKind::Part } else { TemplateKind::Template };
         Templates {
             site: Arc::clone(site),
             kind,
@@ -113,7 +114,7 @@ impl Templates {
         let mut prepared = Vec::with_capacity(items.len());
         for item in items {
             let mut data = plan.prepare(&item);
-            if item.kind == Kind::Template {
+            if item.kind == TemplateKind::Template {
                 // Lookups return templates on the routes of parts as well. Templates have no area.
                 data.shift_remove("area");
             }
@@ -181,8 +182,8 @@ impl Templates {
             items.retain(|t| t.post.as_ref().is_some_and(|p| p.id.0 == id));
         }
         match self.kind {
-            Kind::Part => items.retain(|t| list.area.as_ref().is_none_or(|area| t.area == *area)),
-            Kind::Template => items.retain(|t| {
+            TemplateKind::Part => items.retain(|t| list.area.as_ref().is_none_or(|area| t.area == *area)),
+            TemplateKind::Template => items.retain(|t| {
                 let offers = |wanted: &String| match wanted.as_str() {
                     // An empty post type selects edited templates.
                     "" => t.post.is_some(),
@@ -323,7 +324,7 @@ impl Controller for Templates {
             Route::new(format!("/{base}/lookup")).endpoint(get(Self::look_up, Self::can_read).args(look_up)),
             Route::new(format!("/{base}/(?P<id>{})", id_pattern()))
                 .conditional(preconditions::on(&self.site, move |req| {
-                    Some(Subject::Template(kind, req.param("id")?.as_str()?.to_owned()))
+                    Some(ConditionalObject::Template(kind, req.param("id")?.as_str()?.to_owned()))
                 }))
                 .schema(schema)
                 .args(id)

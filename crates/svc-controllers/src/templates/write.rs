@@ -15,8 +15,8 @@ use svc_site::{
     templates::{
         draft::TemplateDraft,
         kinds,
-        load::{AREA, Kind, Template, TemplateLookup},
-        save::{Change, find_or_create_term, insert},
+        load::{AREA, Template, TemplateKind, TemplateLookup},
+        save::{TemplateChange, find_or_create_term, insert},
     },
 };
 use svc_store::{
@@ -56,7 +56,7 @@ impl Templates {
         let ignored_hooks = self.keep_hooks(&mut draft, settings);
         let filtered = !Access::new(&self.site, settings).can(&caller, "unfiltered_html");
         let is_new = existing.as_ref().is_none_or(|t| t.post.is_none());
-        let change = Change {
+        let change = TemplateChange {
             base: existing.as_ref().and_then(|t| t.post.clone()),
             row: self.row(req.cx(), &draft, existing.as_ref(), settings, caller.id, filtered),
             ignored_hooks,
@@ -157,7 +157,7 @@ impl Templates {
 
     /// The area of a part to store: the request's, the theme file's, or the default. `None` leaves the stored area.
     fn area(&self, draft: &TemplateDraft, existing: Option<&Template>) -> Option<String> {
-        if self.kind != Kind::Part {
+        if self.kind != TemplateKind::Part {
             return None;
         }
         match (&draft.area, existing) {

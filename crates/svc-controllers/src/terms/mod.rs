@@ -39,7 +39,7 @@ use crate::{
     request::can,
     respond,
 };
-use svc_site::object_state::Subject;
+use svc_site::object_state::ConditionalObject;
 
 pub(crate) use self::links::TermRights;
 
@@ -100,7 +100,7 @@ impl Controller for Terms {
                 .endpoint(get(Self::list, Self::can_list).cacheable().cost(cost::of_list).args(self.params.query_args()))
                 .endpoint(on(CREATABLE, Self::create, Self::can_create).args(args(MethodKind::Creatable)).example(json!({"name": "Science"}))),
             Route::new(format!(r"/{base}/(?P<id>[\d]+)"))
-                .conditional(preconditions::on_id(&self.site, |id| Subject::Term(TermId(id))))
+                .conditional(preconditions::on_id(&self.site, |id| ConditionalObject::Term(TermId(id))))
                 .schema(schema)
                 .args(Args::from([("id", id)]))
                 .allow_batch()

@@ -7,6 +7,7 @@ use svc_packages::theme::{self, Theme};
 use svc_resource::{Field, Fields};
 use svc_schema::build::{array, boolean, object, string};
 use svc_site::templates::kinds;
+use svc_text::{Html, html};
 
 use super::{OBJECT, supports};
 
@@ -41,7 +42,10 @@ impl ThemeItem {
         match (about.author.as_str(), svc_text::esc_url(&about.author_uri)) {
             ("", _) => "Anonymous".to_owned(),
             (name, url) if url.is_empty() => name.to_owned(),
-            (name, url) => format!("<a href=\"{url}\">{name}</a>"),
+            (name, url) => {
+                let name = Html::trusted(name, "filtered when the header of the style sheet was read");
+                html!("<a href=\"{}\">{}</a>", url, name).into_string()
+            }
         }
     }
 
@@ -87,7 +91,7 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     let author = f.add("author", object(NO_PROPERTIES).describe("Author of the theme.").readonly());
     raw_and_rendered(author, None, |t| t.theme.about.author.clone(), ThemeItem::author);
     let author_uri = f.add("author_uri", object(NO_PROPERTIES).describe("URL of the author's website.").readonly());
-    raw_and_rendered(author_uri, Some("uri"), |t| t.theme.about.author_uri.clone(), |t| svc_text::esc_url(&t.theme.about.author_uri));
+    raw_and_rendered(author_uri, Some("uri"), |t| t.theme.about.author_uri.clone(), |t| svc_text::esc_url(&t.theme.about.author_uri).into_string());
     let description = f.add("description", object(NO_PROPERTIES).describe("Description of the theme.").readonly());
     raw_and_rendered(description, None, |t| t.theme.about.description.clone(), |t| texturize(&t.theme.about.description, &Shortcodes::default()));
     let name = f.add("name", object(NO_PROPERTIES).describe("Display name of the theme.").readonly());
@@ -96,7 +100,7 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     tags.subfield("raw", array(string()).describe("Tags as a list.")).get(ThemeItem::tags);
     tags.subfield("rendered", string().describe("Tags as a comma-separated string.")).get(ThemeItem::tag_names);
     let theme_uri = f.add("theme_uri", object(NO_PROPERTIES).describe("URL of the theme's website.").readonly());
-    raw_and_rendered(theme_uri, Some("uri"), |t| t.theme.about.theme_uri.clone(), |t| svc_text::esc_url(&t.theme.about.theme_uri));
+    raw_and_rendered(theme_uri, Some("uri"), |t| t.theme.about.theme_uri.clone(), |t| svc_text::esc_url(&t.theme.about.theme_uri).into_string());
     f.add("status", string().describe("Whether the theme is active.").one_of(["inactive", "active"]))
         .get(|t| if t.is_active { "active" } else { "inactive" });
     f.add("theme_supports", object(supports::schemas()).describe("Features that the theme supports.").readonly().last(&["properties"])).get(|t| t.supports.clone());

@@ -38,7 +38,7 @@ use crate::{
     request::{can, only_reads},
     respond,
 };
-use svc_site::object_state::Subject;
+use svc_site::object_state::ConditionalObject;
 
 /// Route of the collection.
 pub(crate) fn route(site: &Site) -> String {
@@ -136,7 +136,7 @@ impl Controller for Users {
                     on(CREATABLE, Self::create, Self::can_create).args(self.args(MethodKind::Creatable)).example(new),
                 ),
             Route::new(r"/users/(?P<id>[\d]+)")
-                .conditional(preconditions::on_id(&self.site, |id| Subject::User(UserId(id))))
+                .conditional(preconditions::on_id(&self.site, |id| ConditionalObject::User(UserId(id))))
                 .schema_with(self.schema())
                 .args(id)
                 .allow_batch()
@@ -149,7 +149,7 @@ impl Controller for Users {
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(delete_args())),
             Route::new("/users/me")
                 .conditional(preconditions::on(&self.site, |req| {
-                    Some(Subject::User(caller(req).id)).filter(|_| req.is_authenticated())
+                    Some(ConditionalObject::User(caller(req).id)).filter(|_| req.is_authenticated())
                 }))
                 .schema_with(self.schema())
                 .endpoint(get(Self::fetch_me, svc_routing::public).cacheable().args(context()))
@@ -169,7 +169,7 @@ fn rows(db: &mut Db, ids: &[i64]) -> SiteResult<Vec<User>> {
 }
 
 /// A user that passed its permission check.
-pub(crate) struct Authorized {
+pub(crate) struct AuthorizedUser {
     user: User,
 }
 
@@ -261,10 +261,10 @@ impl Users {
 
     // Fetch
 
-    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<AuthorizedUser> {
         let (user, rights) = self.requested(&req)?;
         if rights.own {
-            return Ok(Authorized { user });
+            return Ok(AuthorizedUser { user });
         }
         if req.context() == "edit" && !rights.edit {
             return Err(forbidden_context(&req));
@@ -273,10 +273,10 @@ impl Users {
         let may_view = rights.edit
             || rights::lists_users(&caller)
             || self.site.read(req.cx(), |db| rights::sees_author(db, &self.site, &caller, user.id))?;
-        if may_view { Ok(Authorized { user }) } else { Err(errors::cannot_view(&req)) }
+        if may_view { Ok(AuthorizedUser { user }) } else { Err(errors::cannot_view(&req)) }
     }
 
-    async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+    async fn fetch(self: Arc<Self>, req: Request, authorized: AuthorizedUser) -> Result<Response> {
         let items = self.reader(&req);
         let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
         items.item(authorized.user.id.0, prepare).await?.ok_or_else(errors::not_found)
@@ -288,7 +288,7 @@ impl Users {
             return Err(errors::not_logged_in());
         }
         let (user, _) = self.find(&req, caller.id)?;
-        Arc::clone(&self).fetch(req, Authorized { user }).await
+        Arc::clone(&self).fetch(req, AuthorizedUser { user }).await
     }
 
     // Create
@@ -313,7 +313,7 @@ impl Users {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<AuthorizedUser> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
@@ -321,19 +321,19 @@ impl Users {
         Self::may_update(&req, found)
     }
 
-    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<AuthorizedUser> {
         let found = self.find(&req, caller(&req).id)?;
         Self::may_update(&req, found)
     }
 
-    fn may_update(req: &Request, (user, rights): (User, UserRights)) -> Result<Authorized> {
+    fn may_update(req: &Request, (user, rights): (User, UserRights)) -> Result<AuthorizedUser> {
         if req.param("roles").is_some_and(svc_php::cast::truthy) && !rights.promote {
             return Err(errors::cannot_edit_roles(req));
         }
-        if rights.edit { Ok(Authorized { user }) } else { Err(errors::cannot_edit(req)) }
+        if rights.edit { Ok(AuthorizedUser { user }) } else { Err(errors::cannot_edit(req)) }
     }
 
-    async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+    async fn update(self: Arc<Self>, req: Request, authorized: AuthorizedUser) -> Result<Response> {
         let id = self.save(&req, Some(authorized.user)).await?;
         let (user, _) = self.find(&req, id)?;
         self.show(&req, user, respond::edit_view(&req)).await
@@ -341,7 +341,7 @@ impl Users {
 
     // Delete
 
-    async fn can_delete(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    async fn can_delete(self: Arc<Self>, req: Request) -> Result<AuthorizedUser> {
         if only_reads(&req) {
             return Err(errors::cannot_delete(&req));
         }
@@ -349,16 +349,16 @@ impl Users {
         Self::may_delete(&req, found)
     }
 
-    async fn can_delete_me(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    async fn can_delete_me(self: Arc<Self>, req: Request) -> Result<AuthorizedUser> {
         let found = self.find(&req, caller(&req).id)?;
         Self::may_delete(&req, found)
     }
 
-    fn may_delete(req: &Request, (user, rights): (User, UserRights)) -> Result<Authorized> {
-        if rights.delete { Ok(Authorized { user }) } else { Err(errors::cannot_delete(req)) }
+    fn may_delete(req: &Request, (user, rights): (User, UserRights)) -> Result<AuthorizedUser> {
+        if rights.delete { Ok(AuthorizedUser { user }) } else { Err(errors::cannot_delete(req)) }
     }
 
-    async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+    async fn delete(self: Arc<Self>, req: Request, authorized: AuthorizedUser) -> Result<Response> {
         if !req.arg::<bool>("force")?.unwrap_or(false) {
             return Err(trash_not_supported());
         }

@@ -15,7 +15,7 @@ use svc_schema::{
 };
 use svc_site::templates::{
     kinds,
-    load::{AuthorKind, Kind, TemplateLookup},
+    load::{AuthorKind, TemplateKind, TemplateLookup},
 };
 use svc_versions::Context;
 
@@ -116,7 +116,7 @@ impl ViewConfig {
     fn template_authors(&self, cx: &Context) -> Result<Vec<String>> {
         let settings = self.site.settings(cx)?;
         let lookup = TemplateLookup::new(cx, &self.site, &settings);
-        let all = self.site.read(cx, |db| lookup.all(db, Kind::Template))?;
+        let all = self.site.read(cx, |db| lookup.all(db, TemplateKind::Template))?;
         let (users, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|t| t.author_kind() == AuthorKind::User);
         let mut names = Vec::new();
         for template in others.into_iter().chain(users) {

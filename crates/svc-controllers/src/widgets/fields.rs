@@ -7,13 +7,13 @@ use svc_schema::build::{object, string, untyped};
 use crate::contexts::{EDIT, VIEW_EDIT_EMBED};
 
 /// The widget fields.
-pub(super) type WidgetFields = Fields<Item, Draft>;
+pub(super) type WidgetFields = Fields<WidgetItem, WidgetDraft>;
 
 /// Object type of additional fields.
 pub(super) const OBJECT: &str = "widget";
 
 /// A widget with rendered values.
-pub(super) struct Item {
+pub(super) struct WidgetItem {
     pub(super) id: String,
     pub(super) id_base: String,
     pub(super) sidebar: String,
@@ -24,7 +24,7 @@ pub(super) struct Item {
 
 /// The changes in a request.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct WidgetDraft {
     pub(super) id: Option<String>,
     pub(super) id_base: Option<String>,
     pub(super) sidebar: Option<String>,

@@ -26,13 +26,13 @@ use svc_store::{Db, Tx};
 
 use super::{
     check_manage, errors,
-    fields::{Draft, Item, OBJECT, WidgetFields, fields},
+    fields::{OBJECT, WidgetDraft, WidgetFields, WidgetItem, fields},
     is_public, may_manage,
     types::parse_form,
 };
 use crate::preconditions;
 use crate::{LINK_RELATION, RestSite, args::context_arg, caller, request::block_viewer, respond};
-use svc_site::object_state::Subject;
+use svc_site::object_state::ConditionalObject;
 use svc_site::widgets::store;
 
 /// The widget routes.
@@ -62,11 +62,11 @@ impl WidgetRoutes {
         req: &Request,
         (id, stored): (&str, Option<&Instance>),
         (sidebar, has_category_menu): (&str, &Cell<bool>),
-    ) -> SiteResult<Item> {
+    ) -> SiteResult<WidgetItem> {
         let id_base = parse_id(id).map_or(id, |(id_base, _)| id_base);
         let view = respond::view(req);
         let plan = self.fields.plan(&view);
-        let mut item = Item {
+        let mut item = WidgetItem {
             id: id.to_owned(),
             id_base: id_base.to_owned(),
             sidebar: sidebar.to_owned(),
@@ -79,7 +79,7 @@ impl WidgetRoutes {
             && plan.wants("rendered")
         {
             let widget = (id, widget_type.as_ref(), stored);
-            item.rendered = render::in_sidebar(
+            let html = render::in_sidebar(
                 db,
                 &self.rest.renderer,
                 settings,
@@ -87,13 +87,14 @@ impl WidgetRoutes {
                 sidebar,
                 widget,
             )?;
+            item.rendered = html.into_string();
         }
         let number = parse_id(id).map_or(String::new(), |(_, number)| number.to_string());
-        item.form = widget_type.form(&number, stored.unwrap_or(&Instance::default()));
+        item.form = widget_type.form(&number, stored.unwrap_or(&Instance::default())).into_string();
         Ok(item)
     }
 
-    fn links(&self, item: &Item, settings: &Settings, req: &Request) -> Option<Links> {
+    fn links(&self, item: &WidgetItem, settings: &Settings, req: &Request) -> Option<Links> {
         if !respond::view(req).wants_links() {
             return None;
         }
@@ -109,7 +110,7 @@ impl WidgetRoutes {
         Some(links)
     }
 
-    async fn finish(&self, item: &Item, req: &Request) -> Result<Map> {
+    async fn finish(&self, item: &WidgetItem, req: &Request) -> Result<Map> {
         let view = respond::view(req);
         let mut data = self.fields.plan(&view).prepare(item);
         respond::add_extra(&self.extra, OBJECT, &mut data, req, &view).await?;
@@ -192,7 +193,7 @@ impl WidgetRoutes {
     }
 
     /// The new settings in a request, by widget number. `None` stands for the widget that the request addresses.
-    fn new_settings(&self, draft: &Draft, id_base: &str) -> Result<Vec<(Option<i64>, Instance)>> {
+    fn new_settings(&self, draft: &WidgetDraft, id_base: &str) -> Result<Vec<(Option<i64>, Instance)>> {
         if let Some(instance) = &draft.instance {
             let text = |name: &str| instance.get(name).and_then(Value::as_str);
             let settings = match (instance.get("raw"), text("encoded"), text("hash")) {
@@ -209,7 +210,7 @@ impl WidgetRoutes {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        let draft: Draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
+        let draft: WidgetDraft = self.fields.read(|name| respond::param_or_null(&req, name))?;
         let (id_base, number) = match (&draft.id, &draft.id_base) {
             (Some(id), _) => match parse_id(id) {
                 Some((id_base, number)) => (id_base.to_owned(), Some(number)),
@@ -246,7 +247,7 @@ impl WidgetRoutes {
             .sidebar_of(&id)
             .ok_or_else(errors::not_found)?;
         // The id in the path takes precedence over the one in the body.
-        let draft: Draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
+        let draft: WidgetDraft = self.fields.read(|name| respond::param_or_null(&req, name))?;
         let new_settings = self.new_settings(&draft, id_base)?;
         let sidebar = draft.sidebar.clone().filter(|id| !id.is_empty());
         let (id, sidebar) =
@@ -371,7 +372,7 @@ impl Controller for WidgetRoutes {
                 .endpoint(get(Self::list, Self::can_list).args(list))
                 .endpoint(on(CREATABLE, Self::create, Self::can_write).args(args(MethodKind::Creatable)).example(new)),
             Route::new(r"/widgets/(?P<id>[\w\-]+)")
-                .conditional(preconditions::on(&self.site, |req| Some(Subject::Options(store::options_of_widget(req.param("id")?.as_str()?)))))
+                .conditional(preconditions::on(&self.site, |req| Some(ConditionalObject::Options(store::options_of_widget(req.param("id")?.as_str()?)))))
                 .schema(schema)
                 .allow_batch()
                 .endpoint(get(Self::fetch, Self::can_fetch).args(Args::from([("context", context_arg())])))

@@ -28,7 +28,7 @@ use crate::{
     links::with_query,
     registry_family::{Listed, RegistryEntries, RegistryFamily, route_url},
 };
-use svc_site::object_state::Subject;
+use svc_site::object_state::ConditionalObject;
 use svc_site::widgets::store;
 
 /// A sidebar with its widgets.
@@ -177,7 +177,7 @@ impl RegistryEntries for SidebarFamily {
             family
                 .fetch_route(r"/sidebars/(?P<id>[\w-]+)", args)
                 .conditional(preconditions::on(&family.rest.site, |_| {
-                    Some(Subject::Options(store::options_of_sidebars()))
+                    Some(ConditionalObject::Options(store::options_of_sidebars()))
                 }))
                 .endpoint(
                     on(EDITABLE, Family::update, Family::can_update)

@@ -15,6 +15,7 @@ use svc_site::{
     Access, Settings,
     widgets::instance::{self, Instance},
 };
+use svc_text::{Html, html};
 
 use super::{check_manage, errors};
 use crate::{
@@ -118,8 +119,8 @@ impl RegistryFamily<WidgetTypeFamily> {
         // A widget that does not exist yet has no number.
         let number = req.param("number").filter(|n| is_numeric(n)).map_or(-1, to_int);
         Ok(Response::new(json!({
-            "form": widget_type.form(&number.to_string(), &instance),
-            "preview": preview,
+            "form": widget_type.form(&number.to_string(), &instance).as_str(),
+            "preview": preview.as_str(),
             "instance": instance::to_json(&self.rest.site, Some(&instance)),
         })))
     }
@@ -131,7 +132,7 @@ impl RegistryFamily<WidgetTypeFamily> {
         settings: &Settings,
         widget_type: &SharedWidgetType,
         instance: &Instance,
-    ) -> Result<String> {
+    ) -> Result<Html> {
         let viewer = block_viewer(req.cx(), &self.rest.site, settings, req);
         self.rest.site.read(req.cx(), |db| {
             render::preview(db, &self.rest.renderer, settings, &viewer, widget_type.as_ref(), instance)
@@ -143,11 +144,12 @@ impl RegistryFamily<WidgetTypeFamily> {
         let settings_json: Map<String, Value> = req.arg("instance")?.unwrap_or_default();
         let (settings, instance) = (self.rest.site.settings(req.cx())?, Instance::from_json(&settings_json));
         let html = self.preview(&req, &settings, &widget_type, &instance)?;
-        let page = format!(
+        let page = html!(
             "<!doctype html>\n<html>\n<head>\n<meta charset=\"UTF-8\" />\n<meta name=\"viewport\" \
-             content=\"width=device-width, initial-scale=1\" />\n</head>\n<body>\n{html}\n</body>\n</html>\n"
+             content=\"width=device-width, initial-scale=1\" />\n</head>\n<body>\n{}\n</body>\n</html>\n",
+            html
         );
-        Ok(Response::new(json!({"preview": page})))
+        Ok(Response::new(json!({"preview": page.as_str()})))
     }
 }
 

@@ -17,7 +17,7 @@ fn harness() -> Harness {
         ] {
             let file = json!({"name": name, "blockHooks": {anchor: position}});
             let block_type = BlockType::from_json(&file).expect("valid block type");
-            setup.registries.blocks.register(block_type.rendered_by(move |_, _| format!("[{name}]")));
+            setup.registries.blocks.register(block_type.rendered_by(move |_, _| svc_text::html!("[{}]", name)));
         }
     })
 }

@@ -18,7 +18,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::connection::Response;
+use super::connection::FastCgiResponse;
 use crate::body::BoxError;
 
 /// Maximum number of bytes that are received ahead of the client.
@@ -50,7 +50,7 @@ enum Event {
 }
 
 /// The body of a response. Dropping it aborts the request.
-pub(crate) struct Answer {
+pub(crate) struct FastCgiAnswer {
     /// The beginning, which was received with the head.
     first: Bytes,
     events: UnboundedReceiver<Event>,
@@ -60,16 +60,16 @@ pub(crate) struct Answer {
     _receiver: Task<()>,
 }
 
-impl Answer {
-    pub(super) fn new(response: Response, first: Bytes, length: Option<u64>) -> Self {
+impl FastCgiAnswer {
+    pub(super) fn new(response: FastCgiResponse, first: Bytes, length: Option<u64>) -> Self {
         let (sender, events) = unbounded_channel();
         let receiver = Task(tokio::spawn(receive(response, sender)));
-        Answer { first, events, remaining: length, has_ended: false, _receiver: receiver }
+        FastCgiAnswer { first, events, remaining: length, has_ended: false, _receiver: receiver }
     }
 }
 
 /// Receives a response, and closes the connection at its end.
-async fn receive(mut response: Response, events: UnboundedSender<Event>) {
+async fn receive(mut response: FastCgiResponse, events: UnboundedSender<Event>) {
     let limit = Arc::new(Semaphore::new(AHEAD));
     loop {
         let event = match response.next().await {
@@ -89,7 +89,7 @@ async fn receive(mut response: Response, events: UnboundedSender<Event>) {
     }
 }
 
-impl http_body::Body for Answer {
+impl http_body::Body for FastCgiAnswer {
     type Data = Bytes;
     type Error = BoxError;
 

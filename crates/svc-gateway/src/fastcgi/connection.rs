@@ -19,7 +19,7 @@ use tokio::{
 use tokio_util::codec::FramedRead;
 
 use super::{
-    answer::{Answer, Incomplete, Task},
+    answer::{FastCgiAnswer, Incomplete, Task},
     head::{Collector, Head},
     record::{self, End, Record, Records},
     spool::Spool,
@@ -172,14 +172,14 @@ pub(crate) async fn exchange(
     body: Spool,
     times: Times,
     log: Arc<ErrorLog>,
-) -> Result<(Head, Answer), Failed> {
+) -> Result<(Head, FastCgiAnswer), Failed> {
     let (reader, writer) = tokio::io::split(connect(upstream, times.connect).await?);
     let progress = Progress::new();
     let sender = Task(tokio::spawn(send(writer, head, body, Arc::clone(&progress))));
     let mut records = FramedRead::new(reader, Records);
     let received = progress.within(times.response, receive_head(&mut records, &log)).await;
     let (head, first) = received.ok_or(Failed::Late)??;
-    let answer = Answer::new(Response { records, log, _sender: sender }, first, head.length);
+    let answer = FastCgiAnswer::new(FastCgiResponse { records, log, _sender: sender }, first, head.length);
     Ok((head, answer))
 }
 
@@ -207,13 +207,13 @@ async fn receive_head(records: &mut Reader, log: &ErrorLog) -> Result<(Head, Byt
 type Reader = FramedRead<ReadHalf<Box<dyn Socket>>, Records>;
 
 /// A response whose head has been received. Dropping it closes the connection, which is how a request is aborted.
-pub(super) struct Response {
+pub(super) struct FastCgiResponse {
     records: Reader,
     log: Arc<ErrorLog>,
     _sender: Sender,
 }
 
-impl Response {
+impl FastCgiResponse {
     /// The next part of the body. `None` at its end.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
 pub(crate) use self::connection::open;
 use self::{
-    answer::Answer,
+    answer::FastCgiAnswer,
     connection::{ErrorLog, Times, exchange},
     head::Head,
     spool::Spool,
@@ -31,9 +31,9 @@ use self::{
 use crate::{
     body::{Body, Download, empty},
     failure::{Failed, Failure},
-    files::{self, Files, Script, Target},
+    files::{self, FileTarget, Files, Script},
     headers::{Origin, prepare, remove_hop_by_hop},
-    options::{Limits, Site},
+    options::{ProxyLimits, Site},
     upstream::Upstream,
 };
 
@@ -62,19 +62,19 @@ const RESTART: Duration = Duration::from_secs(1);
 pub(crate) struct FastCgi {
     upstream: Upstream,
     files: Arc<Files>,
-    limits: Limits,
+    limits: ProxyLimits,
     log: Arc<ErrorLog>,
 }
 
 /// The side that responds to a request.
-pub(crate) enum Route {
+pub(crate) enum ScriptRoute {
     /// This server.
     Response(Response<Body>),
     Script(Script),
 }
 
 impl FastCgi {
-    pub(crate) fn new(upstream: Upstream, site: Site, limits: Limits) -> Self {
+    pub(crate) fn new(upstream: Upstream, site: Site, limits: ProxyLimits) -> Self {
         if !site.root.is_absolute() {
             tracing::error!(upstream = upstream.authority(), "FastCGI requires the absolute path of the site's folder");
         }
@@ -85,23 +85,23 @@ impl FastCgi {
     ///
     /// # Errors
     /// If the folder of the site is not known.
-    pub(crate) async fn route(&self, parts: &Parts) -> Result<Route, Failure> {
+    pub(crate) async fn route(&self, parts: &Parts) -> Result<ScriptRoute, Failure> {
         if !self.files.site().root.is_absolute() {
             return Err(Failure::Unreachable);
         }
         let path = parts.uri.path().to_owned();
         let target = self.blocking(move |files| files.find(&path)).await?;
-        Ok(Route::Response(match target {
-            Target::Script(script) => return Ok(Route::Script(script)),
-            Target::File(file) if matches!(parts.method, Method::GET | Method::HEAD) => {
+        Ok(ScriptRoute::Response(match target {
+            FileTarget::Script(script) => return Ok(ScriptRoute::Script(script)),
+            FileTarget::File(file) if matches!(parts.method, Method::GET | Method::HEAD) => {
                 files::send(&file, &parts.method, &parts.headers).await
             }
-            Target::File(_) => {
+            FileTarget::File(_) => {
                 let mut response = files::plain(StatusCode::METHOD_NOT_ALLOWED);
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
                 response
             }
-            Target::Redirect(to) => {
+            FileTarget::Redirect(to) => {
                 let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
                 let mut response = files::plain(StatusCode::MOVED_PERMANENTLY);
                 if let Ok(to) = HeaderValue::from_str(&(to + &query)) {
@@ -109,8 +109,8 @@ impl FastCgi {
                 }
                 response
             }
-            Target::NotFound => files::plain(StatusCode::NOT_FOUND),
-            Target::Invalid => files::plain(StatusCode::BAD_REQUEST),
+            FileTarget::NotFound => files::plain(StatusCode::NOT_FOUND),
+            FileTarget::Invalid => files::plain(StatusCode::BAD_REQUEST),
         }))
     }
 
@@ -148,7 +148,7 @@ impl FastCgi {
             let params = params::params(&parts, &self.files, &script, origin, length);
             let params = params.iter().map(|(name, value)| (name.as_bytes(), &**value));
             let begin = record::head(params).map_err(|record::TooLong| Failure::HeadTooLarge)?;
-            let Limits { connect, response, .. } = self.limits;
+            let ProxyLimits { connect, response, .. } = self.limits;
             let times = Times { connect, response };
             let start = Instant::now();
             match exchange(&self.upstream, begin, body, times, Arc::clone(&self.log)).await {
@@ -172,7 +172,7 @@ impl FastCgi {
         &self,
         request: &Parts,
         head: Head,
-        answer: Answer,
+        answer: FastCgiAnswer,
         slot: OwnedSemaphorePermit,
     ) -> Result<Response<Body>, Failure> {
         let mut headers = head.headers;

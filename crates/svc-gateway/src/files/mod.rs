@@ -5,4 +5,4 @@ mod serve;
 mod target;
 
 pub(crate) use serve::{plain, send};
-pub(crate) use target::{Files, Script, Target};
+pub(crate) use target::{FileTarget, Files, Script};

@@ -47,7 +47,7 @@ pub(crate) struct Script {
 
 /// The meaning of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum FileTarget {
     Script(Script),
     File(PathBuf),
     /// A folder without its slash. The path of the URL with it.
@@ -89,15 +89,15 @@ impl Files {
     }
 
     /// Finds the meaning of a path of a URL.
-    pub(crate) fn find(&self, path: &str) -> Target {
+    pub(crate) fn find(&self, path: &str) -> FileTarget {
         let Normal { names, is_folder } = match normalize(path) {
             Ok(Some(normal)) => normal,
             Ok(None) => return self.front(),
-            Err(Hostile) => return Target::Invalid,
+            Err(Hostile) => return FileTarget::Invalid,
         };
-        let Some(names) = names.strip_prefix(&self.path[..]) else { return Target::NotFound };
+        let Some(names) = names.strip_prefix(&self.path[..]) else { return FileTarget::NotFound };
         if for_clients(names) == Use::Nothing {
-            return Target::NotFound;
+            return FileTarget::NotFound;
         }
         let file = join(&self.site.root, names);
         match fs::metadata(&file) {
@@ -105,39 +105,39 @@ impl Files {
             Ok(about) if about.is_file() && !is_folder => self.file(names, file),
             Ok(about) if about.is_file() => self.front(),
             // A pipe or a device.
-            Ok(_) => Target::NotFound,
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Target::NotFound,
+            Ok(_) => FileTarget::NotFound,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => FileTarget::NotFound,
             Err(_) => self.front(),
         }
     }
 
-    fn front(&self) -> Target {
+    fn front(&self) -> FileTarget {
         self.script(&[FRONT], self.site.root.join(FRONT))
     }
 
-    fn script(&self, names: &[impl AsRef<str>], file: PathBuf) -> Target {
+    fn script(&self, names: &[impl AsRef<str>], file: PathBuf) -> FileTarget {
         let names = self.path.iter().map(String::as_str).chain(names.iter().map(AsRef::as_ref));
         let url = names.fold(String::new(), |url, name| url + "/" + name);
-        Target::Script(Script { url, file })
+        FileTarget::Script(Script { url, file })
     }
 
-    fn folder(&self, names: &[String], folder: &Path, has_slash: bool) -> Target {
+    fn folder(&self, names: &[String], folder: &Path, has_slash: bool) -> FileTarget {
         let Some(index) = INDEXES.into_iter().find(|index| folder.join(index).is_file()) else { return self.front() };
         if has_slash {
             let names: Vec<&str> = names.iter().map(String::as_str).chain([index]).collect();
             return self.file(&names, folder.join(index));
         }
         let names = self.path.iter().chain(names).map(|name| utf8_percent_encode(name, ESCAPED));
-        Target::Redirect(names.fold(String::new(), |url, name| format!("{url}/{name}")) + "/")
+        FileTarget::Redirect(names.fold(String::new(), |url, name| format!("{url}/{name}")) + "/")
     }
 
     /// A file, whose real name decides as well: a link must not give another name to a file that clients may not use.
-    fn file(&self, names: &[impl AsRef<str>], file: PathBuf) -> Target {
-        let Some(real) = self.real_names(&file, |_| true) else { return Target::NotFound };
+    fn file(&self, names: &[impl AsRef<str>], file: PathBuf) -> FileTarget {
+        let Some(real) = self.real_names(&file, |_| true) else { return FileTarget::NotFound };
         match (for_clients(names), for_clients(&real)) {
-            (Use::Send, Use::Send) => Target::File(file),
+            (Use::Send, Use::Send) => FileTarget::File(file),
             (Use::Run, Use::Run) => self.script(names, file),
-            _ => Target::NotFound,
+            _ => FileTarget::NotFound,
         }
     }
 
@@ -248,18 +248,18 @@ mod tests {
         Files::new(Site { root: at.join("www"), path: path.to_owned(), folders, ..Site::default() })
     }
 
-    fn shown(target: Target, root: &Path) -> String {
+    fn shown(target: FileTarget, root: &Path) -> String {
         let below = |file: &Path| file.strip_prefix(root).unwrap().display().to_string();
         match target {
-            Target::Script(script) => {
+            FileTarget::Script(script) => {
                 let file = below(&script.file);
                 assert!(script.url.ends_with(&format!("/{file}")), "{script:?}");
                 format!("run {file}")
             }
-            Target::File(file) => format!("send {}", below(&file)),
-            Target::Redirect(to) => format!("to {to}"),
-            Target::NotFound => "404".to_owned(),
-            Target::Invalid => "400".to_owned(),
+            FileTarget::File(file) => format!("send {}", below(&file)),
+            FileTarget::Redirect(to) => format!("to {to}"),
+            FileTarget::NotFound => "404".to_owned(),
+            FileTarget::Invalid => "400".to_owned(),
         }
     }
 
@@ -355,7 +355,7 @@ mod tests {
         ] {
             assert_eq!(shown(blog.find(path), &root), expected, "{path}");
         }
-        let Target::Script(script) = blog.find("/blog/x/") else { panic!("no script") };
+        let FileTarget::Script(script) = blog.find("/blog/x/") else { panic!("no script") };
         assert_eq!((script.url.as_str(), script.file), ("/blog/index.php", root.join("index.php")));
         assert_eq!(blog.document_root(), root);
         assert_eq!(files(folder.path(), "/www", Vec::new()).document_root(), folder.path());
@@ -467,11 +467,11 @@ mod tests {
                 let target = files.find(&url);
                 kinds.borrow_mut().insert(shown(target.clone(), &root).split(' ').next().unwrap().to_owned());
                 match target {
-                    Target::File(file) => {
+                    FileTarget::File(file) => {
                         assert!(fs::canonicalize(&file).unwrap().starts_with(&root), "{url}");
                         assert_eq!(fs::read_to_string(&file).unwrap(), "x", "{url}");
                     }
-                    Target::Script(script) => {
+                    FileTarget::Script(script) => {
                         let real = fs::canonicalize(&script.file).unwrap();
                         let below = real.strip_prefix(&root).expect("a script of the site");
                         let is_known = ["index.php", "wp-login.php", "wp-content/index.php"]
@@ -479,8 +479,8 @@ mod tests {
                             .any(|own| below == Path::new(own));
                         assert!(is_known, "{url} runs {below:?}");
                     }
-                    Target::Redirect(to) => assert!(to.starts_with('/') && !to.starts_with("//"), "{url}"),
-                    Target::NotFound | Target::Invalid => {}
+                    FileTarget::Redirect(to) => assert!(to.starts_with('/') && !to.starts_with("//"), "{url}"),
+                    FileTarget::NotFound | FileTarget::Invalid => {}
                 }
                 Ok(())
             })

@@ -14,7 +14,7 @@ use std::{
 use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
-use svc_gateway::{Failure, Limits, Options, Origin, Proxy, Site, boxed, empty};
+use svc_gateway::{Failure, Options, Origin, Proxy, ProxyLimits, Site, boxed, empty};
 
 const ORIGIN: Origin = Origin { address: std::net::IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)), tls: true };
 
@@ -70,7 +70,7 @@ fn read_request(mut stream: TcpStream) -> Option<Exchange> {
 }
 
 /// A proxy to a server that calls `respond` for each request, with their number.
-fn start(limits: Limits, respond: impl Fn(usize, &mut Exchange) + Send + Sync + 'static) -> Proxy {
+fn start(limits: ProxyLimits, respond: impl Fn(usize, &mut Exchange) + Send + Sync + 'static) -> Proxy {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let upstream = format!("fastcgi://{}", listener.local_addr().unwrap()).parse().unwrap();
     let respond = Arc::new((respond, AtomicUsize::new(0)));
@@ -105,7 +105,7 @@ async fn failure(proxy: &Proxy, request: Request<svc_gateway::Body>) -> Option<F
 #[tokio::test]
 async fn a_response_in_several_records() {
     let (seen, mut closed) = tokio::sync::mpsc::unbounded_channel();
-    let proxy = start(Limits::default(), move |_, exchange| {
+    let proxy = start(ProxyLimits::default(), move |_, exchange| {
         let has_url = exchange.params.windows(18).any(|part| part == b"\x0b\x05REQUEST_URI/a/?b");
         exchange.record(STDERR, b"PHP Notice:  something\n");
         exchange.out("Status: 201 Created\r\nSet-Coo");
@@ -129,7 +129,7 @@ async fn a_response_in_several_records() {
 
 #[tokio::test]
 async fn a_body_is_sent_as_a_whole() {
-    let proxy = start(Limits::default(), |_, exchange| {
+    let proxy = start(ProxyLimits::default(), |_, exchange| {
         let received = format!("X: y\n\n{} {}", exchange.body.len(), exchange.body.iter().all(|byte| *byte == b'x'));
         exchange.out(&received);
         exchange.end(0);
@@ -145,13 +145,13 @@ async fn ends_that_are_no_responses() {
     for (protocol_status, expected) in
         [(0, Failure::Unreachable), (1, Failure::Unreachable), (2, Failure::Busy), (3, Failure::Unreachable)]
     {
-        let proxy = start(Limits::default(), move |_, exchange| exchange.end(protocol_status));
+        let proxy = start(ProxyLimits::default(), move |_, exchange| exchange.end(protocol_status));
         assert_eq!(failure(&proxy, get()).await, Some(expected), "{protocol_status}");
     }
     for head in ["no header\r\n\r\n", "Status: 101\r\n\r\n", "\r\n\r\n"] {
         let requests = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&requests);
-        let proxy = start(Limits::default(), move |_, exchange| {
+        let proxy = start(ProxyLimits::default(), move |_, exchange| {
             seen.fetch_add(1, Ordering::SeqCst);
             exchange.out(head);
             exchange.end(0);
@@ -159,11 +159,11 @@ async fn ends_that_are_no_responses() {
         assert_eq!(failure(&proxy, get()).await, Some(Failure::Unreachable), "{head}");
         assert_eq!(requests.load(Ordering::SeqCst), 1, "a response that is not valid is not requested again");
     }
-    let proxy = start(Limits::default(), |_, exchange| {
+    let proxy = start(ProxyLimits::default(), |_, exchange| {
         let _ = exchange.stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     });
     assert_eq!(failure(&proxy, get()).await, Some(Failure::Unreachable), "not a FastCGI server");
-    let proxy = start(Limits::default(), |_, exchange| {
+    let proxy = start(ProxyLimits::default(), |_, exchange| {
         for _ in 0..40 {
             exchange.out(&format!("X: {}\r\n", "a".repeat(8000)));
         }
@@ -176,7 +176,7 @@ async fn a_body_without_its_end_is_an_error() {
     for (text, protocol_status) in
         [("X: y\n\nhalf", None), ("X: y\n\nhalf", Some(3)), ("Content-Length: 9\n\nhalf", Some(0))]
     {
-        let proxy = start(Limits::default(), move |_, exchange| {
+        let proxy = start(ProxyLimits::default(), move |_, exchange| {
             exchange.out(text);
             if let Some(status) = protocol_status {
                 exchange.end(status);
@@ -185,7 +185,7 @@ async fn a_body_without_its_end_is_an_error() {
         let response = proxy.forward(get(), ORIGIN).await.unwrap();
         assert!(response.into_body().collect().await.is_err(), "{text:?} {protocol_status:?}");
     }
-    let proxy = start(Limits::default(), |_, exchange| {
+    let proxy = start(ProxyLimits::default(), |_, exchange| {
         exchange.out("Content-Length: 4\n\nfull and more");
         exchange.out("even more");
         exchange.end(0);
@@ -202,19 +202,19 @@ async fn only_safe_requests_without_a_body_are_sent_again() {
             exchange.end(0);
         }
     };
-    let proxy = start(Limits::default(), served);
+    let proxy = start(ProxyLimits::default(), served);
     assert_eq!(proxy.forward(get(), ORIGIN).await.unwrap().status(), 200, "the second attempt");
-    let proxy = start(Limits::default(), served);
+    let proxy = start(ProxyLimits::default(), served);
     assert_eq!(failure(&proxy, post("")).await, Some(Failure::Unreachable), "it may have been processed");
     let requests = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&requests);
-    let proxy = start(Limits::default(), move |_, _| {
+    let proxy = start(ProxyLimits::default(), move |_, _| {
         seen.fetch_add(1, Ordering::SeqCst);
     });
     assert_eq!(failure(&proxy, get()).await, Some(Failure::Unreachable));
     assert_eq!(requests.load(Ordering::SeqCst), 2, "twice at most");
     // A script that runs for some time and then fails would fail again.
-    let proxy = start(Limits::default(), |n, exchange| {
+    let proxy = start(ProxyLimits::default(), |n, exchange| {
         if n == 0 {
             thread::sleep(Duration::from_millis(1100));
         } else {
@@ -227,7 +227,11 @@ async fn only_safe_requests_without_a_body_are_sent_again() {
 
 #[tokio::test]
 async fn an_upstream_that_is_away_or_silent() {
-    let limits = Limits { response: Duration::from_millis(200), idle: Duration::from_millis(200), ..Limits::default() };
+    let limits = ProxyLimits {
+        response: Duration::from_millis(200),
+        idle: Duration::from_millis(200),
+        ..ProxyLimits::default()
+    };
     let (seen, mut closed) = tokio::sync::mpsc::unbounded_channel();
     let silent = start(limits, move |_, exchange| seen.send(exchange.is_closed()).unwrap());
     assert_eq!(failure(&silent, get()).await, Some(Failure::Timeout));
@@ -252,7 +256,7 @@ async fn an_upstream_that_is_away_or_silent() {
 #[tokio::test]
 async fn a_client_that_leaves_aborts_the_request() {
     let (aborted, mut seen) = tokio::sync::mpsc::unbounded_channel();
-    let proxy = start(Limits::default(), move |_, exchange| {
+    let proxy = start(ProxyLimits::default(), move |_, exchange| {
         exchange.out("X: y\n\nfirst");
         aborted.send(exchange.is_closed()).unwrap();
     });
@@ -265,7 +269,7 @@ async fn a_client_that_leaves_aborts_the_request() {
 #[tokio::test]
 async fn requests_that_are_not_forwarded() {
     let site = Site { root: "/nowhere".into(), body: 10, ..Site::default() };
-    let limits = Limits { response: Duration::from_millis(300), ..Limits::default() };
+    let limits = ProxyLimits { response: Duration::from_millis(300), ..ProxyLimits::default() };
     let upstream: svc_gateway::Upstream = "fastcgi://127.0.0.1:1".parse().unwrap();
     let proxy = Proxy::new(upstream, "test-1", Options { limits, site });
     assert_eq!(failure(&proxy, post("x".repeat(11))).await, Some(Failure::TooLarge));
@@ -281,7 +285,7 @@ async fn requests_that_are_not_forwarded() {
 
 #[tokio::test]
 async fn slots_are_bounded_and_held_until_the_body_ends() {
-    let limits = Limits { requests: 1, response: Duration::from_millis(200), ..Limits::default() };
+    let limits = ProxyLimits { requests: 1, response: Duration::from_millis(200), ..ProxyLimits::default() };
     let proxy = start(limits, |_, exchange| {
         exchange.out("X: y\n\nok");
         exchange.end(0);

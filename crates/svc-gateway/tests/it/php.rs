@@ -11,7 +11,7 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use serde_json::Value;
-use svc_gateway::{Body, BoxError, Failure, Limits, Origin, Proxy, Site, SiteFolder, boxed, empty};
+use svc_gateway::{Body, BoxError, Failure, Origin, Proxy, ProxyLimits, Site, SiteFolder, boxed, empty};
 
 use crate::php_fpm::PhpFpm;
 
@@ -75,7 +75,7 @@ async fn fetch(proxy: &Proxy, request: Request<Body>) -> (StatusCode, HeaderMap,
 #[tokio::test]
 async fn scripts_get_the_request() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site { server_name: "site.example".to_owned(), ..Site::default() });
+    let proxy = fpm.proxy(ProxyLimits::default(), Site { server_name: "site.example".to_owned(), ..Site::default() });
     let request = Request::post("/echo.php?x[]=1&x[]=a%20b")
         .header("host", "example.org")
         .header("content-type", "application/x-www-form-urlencoded")
@@ -136,7 +136,7 @@ async fn scripts_get_the_request() {
 #[tokio::test]
 async fn uploaded_files_of_a_form() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     let file = "z".repeat(3_000_000);
     let body = format!(
         "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n--B\r\n\
@@ -156,7 +156,7 @@ async fn uploaded_files_of_a_form() {
 async fn a_script_never_gets_a_part_of_a_body() {
     let script = "<?php file_put_contents(__DIR__ . '/ran.txt', $_SERVER['REQUEST_METHOD'] . ' ', FILE_APPEND);";
     let Some(fpm) = PhpFpm::start(&[("index.php", script)]) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     let parts =
         stream::iter([Ok(Frame::data(Bytes::from("content=abc"))), Err::<_, BoxError>("the client is gone".into())]);
     let request = Request::post("/")
@@ -172,7 +172,7 @@ async fn a_script_never_gets_a_part_of_a_body() {
 #[tokio::test]
 async fn responses_are_streamed() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     let mut body = proxy.forward(get("/stream.php"), ORIGIN).await.unwrap().into_body();
     let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
     assert_eq!(first, "one");
@@ -193,7 +193,7 @@ async fn a_slow_client_does_not_keep_a_process() {
     let script = "<?php for ($i = 0; $i < 45; $i++) { echo str_repeat('x', 10000); flush(); } \
                   file_put_contents(__DIR__ . '/done.txt', 'x');";
     let Some(fpm) = PhpFpm::start(&[("index.php", script)]) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     let response = proxy.forward(get("/"), ORIGIN).await.unwrap();
     // Nothing of the body has been read.
     wait_for(&fpm.root().join("done.txt")).await;
@@ -203,9 +203,9 @@ async fn a_slow_client_does_not_keep_a_process() {
 #[tokio::test]
 async fn slow_scripts() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let patient = fpm.proxy(Limits::default(), Site::default());
+    let patient = fpm.proxy(ProxyLimits::default(), Site::default());
     assert_eq!(fetch(&patient, get("/slow.php?ms=300")).await.2, "slow");
-    let limits = Limits { response: Duration::from_millis(200), ..Limits::default() };
+    let limits = ProxyLimits { response: Duration::from_millis(200), ..ProxyLimits::default() };
     let hurried = fpm.proxy(limits, Site::default());
     assert_eq!(hurried.forward(get("/slow.php?ms=600"), ORIGIN).await.err(), Some(Failure::Timeout));
     assert_eq!(fetch(&patient, get("/length.php")).await.2, "hello");
@@ -214,7 +214,7 @@ async fn slow_scripts() {
 #[tokio::test]
 async fn scripts_that_fail_or_end_early() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     let (status, headers, body) = fetch(&proxy, get("/fatal.php")).await;
     assert_eq!((status.as_u16(), headers["x-before"].to_str().unwrap(), body.as_str()), (500, "1", ""));
     let (status, _, body) = fetch(&proxy, get("/exit.php")).await;
@@ -234,7 +234,7 @@ async fn scripts_that_fail_or_end_early() {
 #[tokio::test]
 async fn a_script_continues_after_its_response() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     assert_eq!(fetch(&proxy, get("/late.php")).await.2, "sent");
     assert!(!fpm.root().join("late.txt").exists(), "the response has not waited");
     std::fs::write(fpm.root().join("go.txt"), "x").unwrap();
@@ -244,7 +244,7 @@ async fn a_script_continues_after_its_response() {
 #[tokio::test]
 async fn a_client_that_leaves_aborts_the_script() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     let mut body = proxy.forward(get("/aborted.php"), ORIGIN).await.unwrap().into_body();
     assert!(body.frame().await.unwrap().is_ok());
     drop(body);
@@ -264,7 +264,7 @@ async fn wait_for(file: &std::path::Path) {
 #[tokio::test]
 async fn many_requests_share_two_processes() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     let requests = (0..200).map(|i| {
         let proxy = proxy.clone();
         async move {
@@ -285,9 +285,9 @@ async fn a_full_queue_of_php_fpm() {
             async move { Ok::<_, Failure>(text(proxy.forward(get("/slow.php?ms=100"), ORIGIN).await?).await) }
         }))
     };
-    let results = send(fpm.proxy(Limits::default(), Site::default())).await;
+    let results = send(fpm.proxy(ProxyLimits::default(), Site::default())).await;
     assert!(results.iter().all(|result| result.as_deref() == Ok("slow")), "requests wait for a place: {results:?}");
-    let limits = Limits { connect: Duration::from_millis(50), ..Limits::default() };
+    let limits = ProxyLimits { connect: Duration::from_millis(50), ..ProxyLimits::default() };
     let results = send(fpm.proxy(limits, Site::default())).await;
     assert!(results.contains(&Err(Failure::Busy)) && results.contains(&Ok("slow".to_owned())), "{results:?}");
 }
@@ -295,7 +295,7 @@ async fn a_full_queue_of_php_fpm() {
 #[tokio::test]
 async fn php_fpm_may_be_restarted() {
     let Some(mut fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     assert_eq!(fetch(&proxy, get("/length.php")).await.2, "hello");
     assert!(proxy.connects().await);
     fpm.stop();
@@ -312,7 +312,7 @@ async fn php_fpm_may_be_restarted() {
 #[tokio::test]
 async fn files_and_scripts_of_a_site() {
     let Some(fpm) = PhpFpm::start(SCRIPTS) else { return };
-    let proxy = fpm.proxy(Limits::default(), Site::default());
+    let proxy = fpm.proxy(ProxyLimits::default(), Site::default());
     for (path, status, expected) in [
         ("/sub/", 200, "/sub/index.php"),
         ("/sub/index.php", 200, "/sub/index.php"),
@@ -347,7 +347,7 @@ async fn scripts_let_the_server_send_files() {
     std::fs::create_dir(&store).unwrap();
     std::fs::write(store.join("a.pdf"), "0123456789").unwrap();
     let folders = vec![SiteFolder { folder: store.clone(), accel: Some("/protected".to_owned()) }];
-    let proxy = fpm.proxy(Limits::default(), Site { folders, ..Site::default() });
+    let proxy = fpm.proxy(ProxyLimits::default(), Site { folders, ..Site::default() });
     let send = |header: &str, file: &str| get(&format!("/send.php?header={header}&file={file}"));
     let (in_store, in_root) = (store.join("a.pdf"), fpm.root().join("wp-content/uploads/a.txt"));
     for (header, file, expected) in [

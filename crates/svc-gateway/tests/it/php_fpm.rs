@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use svc_gateway::{Limits, Options, Proxy, Site};
+use svc_gateway::{Options, Proxy, ProxyLimits, Site};
 
 /// php-fpm, which stops when it is dropped.
 pub(crate) struct PhpFpm {
@@ -76,7 +76,7 @@ impl PhpFpm {
         self.folder.path().join("php.sock")
     }
 
-    pub(crate) fn proxy(&self, limits: Limits, site: Site) -> Proxy {
+    pub(crate) fn proxy(&self, limits: ProxyLimits, site: Site) -> Proxy {
         let upstream = format!("fastcgi:{}", self.socket().display()).parse().unwrap();
         Proxy::new(upstream, "test-1", Options { limits, site: Site { root: self.root(), ..site } })
     }

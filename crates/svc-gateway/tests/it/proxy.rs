@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::Request;
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use svc_gateway::{BoxError, Failure, Limits, Origin, boxed, empty};
+use svc_gateway::{BoxError, Failure, Origin, ProxyLimits, boxed, empty};
 
 use crate::upstream::{proxy, start};
 
@@ -38,7 +38,7 @@ async fn requests_are_forwarded_unchanged() {
         .header("content-length", "5")
         .body(boxed(Full::new(Bytes::from("hello"))))
         .unwrap();
-    let response = proxy(address, Limits::default()).forward(request, ORIGIN).await.unwrap();
+    let response = proxy(address, ProxyLimits::default()).forward(request, ORIGIN).await.unwrap();
     assert!(response.headers().get("x-hop").is_none() && response.headers().get("connection").is_none());
     assert_eq!(response.headers().get_all("set-cookie").iter().count(), 2);
     assert_eq!(response.headers()["via"], "1.1 test-1");
@@ -52,7 +52,7 @@ async fn files_that_the_web_server_sends_are_its_own() {
             .send("HTTP/1.1 200 OK\r\nX-Accel-Redirect: /a\r\nX-Sendfile: /etc/passwd\r\nContent-Length: 0\r\n\r\n");
         true
     });
-    let response = proxy(address, Limits::default()).forward(get("/"), ORIGIN).await.unwrap();
+    let response = proxy(address, ProxyLimits::default()).forward(get("/"), ORIGIN).await.unwrap();
     assert_eq!(
         (&response.headers()["x-accel-redirect"], &response.headers()["x-sendfile"]),
         (&"/a".parse().unwrap(), &"/etc/passwd".parse().unwrap())
@@ -77,7 +77,7 @@ async fn bodies_are_streamed_in_both_directions() {
         Some((Ok::<_, BoxError>(http_body::Frame::data(part)), received))
     });
     let request = Request::post("/").header("host", "h").body(boxed(StreamBody::new(body.boxed()))).unwrap();
-    let proxy = proxy(address, Limits::default());
+    let proxy = proxy(address, ProxyLimits::default());
     parts.send(Bytes::from("abc")).await.unwrap();
     let mut body = proxy.forward(request, ORIGIN).await.unwrap().into_body();
     for i in 0..3 {
@@ -98,7 +98,7 @@ async fn only_safe_requests_are_sent_again() {
         }
         number % 2 == 1
     });
-    let proxy = proxy(address, Limits::default());
+    let proxy = proxy(address, ProxyLimits::default());
     assert_eq!(proxy.forward(get("/"), ORIGIN).await.unwrap().status(), 200, "the second attempt");
     let post = || Request::post("/").header("host", "h").header("content-length", "0").body(empty()).unwrap();
     // The pooled connection is still open, so the request reaches the upstream, which closes the connection.
@@ -107,7 +107,11 @@ async fn only_safe_requests_are_sent_again() {
 
 #[tokio::test]
 async fn an_upstream_that_is_away_or_silent() {
-    let limits = Limits { response: Duration::from_millis(200), idle: Duration::from_millis(200), ..Limits::default() };
+    let limits = ProxyLimits {
+        response: Duration::from_millis(200),
+        idle: Duration::from_millis(200),
+        ..ProxyLimits::default()
+    };
     let silent = start(|_, _| {
         std::thread::sleep(Duration::from_secs(2));
         false
@@ -135,7 +139,7 @@ async fn a_slow_upload_is_not_late_while_it_makes_progress() {
         exchange.send(OK);
         true
     });
-    let limits = Limits { response: Duration::from_millis(300), ..Limits::default() };
+    let limits = ProxyLimits { response: Duration::from_millis(300), ..ProxyLimits::default() };
     let parts = stream::unfold(0, |i| async move {
         tokio::time::sleep(Duration::from_millis(120)).await;
         (i < 5).then(|| (Ok::<_, BoxError>(http_body::Frame::data(Bytes::from("a"))), i + 1))
@@ -150,7 +154,8 @@ async fn slots_are_bounded_and_held_until_the_body_ends() {
         exchange.send(OK);
         true
     });
-    let proxy = proxy(address, Limits { requests: 1, response: Duration::from_millis(200), ..Limits::default() });
+    let proxy =
+        proxy(address, ProxyLimits { requests: 1, response: Duration::from_millis(200), ..ProxyLimits::default() });
     let first = proxy.forward(get("/"), ORIGIN).await.unwrap();
     assert_eq!(proxy.forward(get("/"), ORIGIN).await.err(), Some(Failure::Busy));
     drop(first);
@@ -159,7 +164,7 @@ async fn slots_are_bounded_and_held_until_the_body_ends() {
 
 #[tokio::test]
 async fn requests_that_must_not_be_forwarded() {
-    let proxy = proxy(start(|_, _| panic!("nothing is forwarded")), Limits::default());
+    let proxy = proxy(start(|_, _| panic!("nothing is forwarded")), ProxyLimits::default());
     let looping = Request::get("/").header("via", "1.1 other, 1.1 test-1").body(empty()).unwrap();
     assert_eq!(proxy.forward(looping, ORIGIN).await.err(), Some(Failure::Loop));
     let trace = Request::builder().method("TRACE").uri("/").body(empty()).unwrap();
@@ -174,7 +179,7 @@ async fn a_change_of_the_protocol_is_no_response() {
         exchange.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
         false
     });
-    let failure = proxy(address, Limits::default()).forward(get("/"), ORIGIN).await.err();
+    let failure = proxy(address, ProxyLimits::default()).forward(get("/"), ORIGIN).await.err();
     assert_eq!(failure.map(Failure::status), Some(http::StatusCode::BAD_GATEWAY));
 }
 
@@ -185,7 +190,7 @@ async fn a_broken_request_body_is_the_fault_of_the_client() {
         while std::io::Read::read(&mut exchange.stream, &mut byte).is_ok_and(|n| n > 0) {}
         false
     });
-    let proxy = proxy(address, Limits::default());
+    let proxy = proxy(address, ProxyLimits::default());
     let parts = || {
         stream::iter([Ok(http_body::Frame::data(Bytes::from("abc"))), Err::<_, BoxError>("the client is gone".into())])
     };

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use svc_gateway::{Limits, Proxy};
+use svc_gateway::{Proxy, ProxyLimits};
 
 /// A connection whose request head has been read.
 pub(crate) struct Exchange {
@@ -65,6 +65,6 @@ fn read_head(exchange: &mut Exchange) -> bool {
     true
 }
 
-pub(crate) fn proxy(address: SocketAddr, limits: Limits) -> Proxy {
+pub(crate) fn proxy(address: SocketAddr, limits: ProxyLimits) -> Proxy {
     Proxy::new(format!("http://{address}").parse().unwrap(), "test-1", limits)
 }

@@ -3,7 +3,7 @@
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, extract::ConnectInfo, routing::get};
-use svc_listen::{Limits, Running, bind};
+use svc_listen::{ConnectionLimits, Running, bind};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -13,9 +13,9 @@ use tokio::{
 /// Long enough for a connection to count as idle.
 const IDLE: Duration = Duration::from_millis(60);
 
-fn limits(connections: usize, seconds: u64) -> Limits {
+fn limits(connections: usize, seconds: u64) -> ConnectionLimits {
     let time = Duration::from_secs(seconds);
-    Limits {
+    ConnectionLimits {
         body: 1024,
         connections,
         connections_per_network: connections,
@@ -28,7 +28,7 @@ fn limits(connections: usize, seconds: u64) -> Limits {
     }
 }
 
-async fn running(router: Router, limits: Limits) -> Running {
+async fn running(router: Router, limits: ConnectionLimits) -> Running {
     Running::start(bind("127.0.0.1:0").await.unwrap(), router, limits).unwrap()
 }
 
@@ -70,9 +70,9 @@ async fn idle_connections_do_not_delay_shutdown() {
 }
 
 /// Limits of 100 ms for slow clients.
-fn strict() -> Limits {
+fn strict() -> ConnectionLimits {
     let short = Duration::from_millis(100);
-    Limits { header: short, idle: short, stall: short, ..limits(8, 30) }
+    ConnectionLimits { header: short, idle: short, stall: short, ..limits(8, 30) }
 }
 
 /// An application with a large response, and a route that reads its request.
@@ -201,7 +201,7 @@ async fn serves_slow_clients_that_make_progress() {
 
 #[tokio::test]
 async fn closes_the_longest_idle_connection_if_all_are_taken() {
-    let server = running(app(), Limits { connections_per_network: 2, ..limits(3, 60) }).await;
+    let server = running(app(), ConnectionLimits { connections_per_network: 2, ..limits(3, 60) }).await;
     let mut silent = Vec::new();
     for _ in 0..2 {
         silent.push(TcpStream::connect(server.address()).await.unwrap());
@@ -213,7 +213,7 @@ async fn closes_the_longest_idle_connection_if_all_are_taken() {
     assert!(tokio::time::timeout(IDLE, alive).await.is_err(), "the second is still open");
     server.stop().await;
 
-    let server = running(app(), Limits { connections_per_network: 9, ..limits(2, 60) }).await;
+    let server = running(app(), ConnectionLimits { connections_per_network: 9, ..limits(2, 60) }).await;
     let mut first = TcpStream::connect(server.address()).await.unwrap();
     let _second = TcpStream::connect(server.address()).await.unwrap();
     tokio::time::sleep(IDLE).await;
@@ -224,7 +224,7 @@ async fn closes_the_longest_idle_connection_if_all_are_taken() {
 
 #[tokio::test]
 async fn idle_connections_that_have_served_requests_make_room() {
-    let server = running(app(), Limits { connections_per_network: 9, ..limits(2, 60) }).await;
+    let server = running(app(), ConnectionLimits { connections_per_network: 9, ..limits(2, 60) }).await;
     let mut served = Vec::new();
     for _ in 0..2 {
         let mut stream = TcpStream::connect(server.address()).await.unwrap();
@@ -250,7 +250,7 @@ async fn requests_in_progress_do_not_make_room() {
     });
     let router = app().route("/endless", endless);
     let request = b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n";
-    let one = Limits { connections_per_network: 1, shutdown: Duration::ZERO, ..limits(9, 60) };
+    let one = ConnectionLimits { connections_per_network: 1, shutdown: Duration::ZERO, ..limits(9, 60) };
     let server = running(router, one.clone()).await;
     let mut busy = TcpStream::connect(server.address()).await.unwrap();
     busy.write_all(request).await.unwrap();
@@ -263,7 +263,7 @@ async fn requests_in_progress_do_not_make_room() {
     server.stop().await;
 
     // Trusted proxies forward many clients.
-    let trusted = Limits { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..one };
+    let trusted = ConnectionLimits { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..one };
     let server = running(app(), trusted).await;
     let _idle =
         [TcpStream::connect(server.address()).await.unwrap(), TcpStream::connect(server.address()).await.unwrap()];

@@ -9,11 +9,11 @@ use axum::{
     routing::{any, get},
 };
 use http_body_util::BodyExt;
-use svc_listen::{AccessLog, Compression, Limits, Running, Stack, bind, middleware_stack};
+use svc_listen::{AccessLog, Compression, ConnectionLimits, Running, Stack, bind, middleware_stack};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tower::ServiceExt;
 
-fn app(limits: &Limits) -> Stack<Router> {
+fn app(limits: &ConnectionLimits) -> Stack<Router> {
     let router = Router::new()
         .route("/large", get(|| async { "x".repeat(5000) }))
         .route("/small", get(|| async { "x" }))
@@ -52,7 +52,7 @@ async fn compresses_large_responses_on_request() {
         ("/large", "identity;q=0", None), ("/small", "gzip", None),
     ];
     for (path, accept, encoding) in rows {
-        let (parts, _) = send(app(&Limits::default()), path, &[("accept-encoding", accept)], vec![]).await;
+        let (parts, _) = send(app(&ConnectionLimits::default()), path, &[("accept-encoding", accept)], vec![]).await;
         let got = |name: &str| parts.headers.get(name).map(|v| v.to_str().unwrap().to_owned());
         assert_eq!(parts.status, 200);
         assert_eq!(got("content-encoding").as_deref(), encoding, "{path} {accept}");
@@ -62,14 +62,14 @@ async fn compresses_large_responses_on_request() {
 
 #[tokio::test]
 async fn panics_become_500_without_details() {
-    let (parts, body) = send(app(&Limits::default()), "/panic", &[], vec![]).await;
+    let (parts, body) = send(app(&ConnectionLimits::default()), "/panic", &[], vec![]).await;
     assert_eq!(parts.status, 500);
     assert!(!String::from_utf8(body).unwrap().contains("boom"));
 }
 
 #[tokio::test]
 async fn rejects_bodies_above_the_limit() {
-    let small = Limits { body: 1024, ..Limits::default() };
+    let small = ConnectionLimits { body: 1024, ..ConnectionLimits::default() };
     assert_eq!(send(app(&small), "/body", &[], vec![0; 1024]).await.1, b"1024");
     assert_eq!(send(app(&small), "/body", &[], vec![0; 1025]).await.0.status, 413);
     assert_eq!(send(app(&small), "/body", &[("content-length", "2000")], vec![0; 10]).await.0.status, 413);
@@ -80,7 +80,7 @@ async fn heads_that_http_does_not_allow_are_rejected() {
     let router = Router::new().fallback(any(|request: Request| async move {
         request.headers().get("host").map_or(String::new(), |host| host.to_str().unwrap().to_owned())
     }));
-    let limits = Limits::default();
+    let limits = ConnectionLimits::default();
     let app = middleware_stack(router, &limits, AccessLog::default(), Compression::default());
     let server = Running::start(bind("127.0.0.1:0").await.unwrap(), app, limits).unwrap();
     for (request, expected) in [
@@ -105,14 +105,14 @@ async fn heads_that_http_does_not_allow_are_rejected() {
 
 #[tokio::test(start_paused = true)]
 async fn requests_time_out() {
-    let limits = Limits { request: Duration::from_secs(2), ..Limits::default() };
+    let limits = ConnectionLimits { request: Duration::from_secs(2), ..ConnectionLimits::default() };
     let (parts, _) = send(app(&limits), "/slow", &[], vec![]).await;
     assert_eq!((parts.status.as_u16(), parts.headers["retry-after"].to_str().unwrap()), (503, "5"));
 }
 
 #[tokio::test]
 async fn each_response_has_an_id() {
-    let (parts, _) = send(app(&Limits::default()), "/small", &[("x-request-id", "mine")], vec![]).await;
+    let (parts, _) = send(app(&ConnectionLimits::default()), "/small", &[("x-request-id", "mine")], vec![]).await;
     let id = parts.headers["x-request-id"].to_str().unwrap();
     assert!(id.len() == 32 && id != "mine");
 }

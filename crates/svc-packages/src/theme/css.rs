@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use svc_content::block_render::FluidSizes;
 
-use super::{ELEMENTS, Origin, PRESETS, Presets, ThemeJson};
+use super::{ELEMENTS, PRESETS, Presets, StyleOrigin, ThemeJson};
 
 /// Base styles of blocks, which their markup requires in every theme.
 const BLOCKS: &str = include_str!("blocks.css");
@@ -106,7 +106,7 @@ fn slug(preset: &Value) -> Option<String> {
 fn presets<'a>(settings: &'a Value, presets: &'a Presets) -> impl Iterator<Item = (String, String)> + 'a {
     let (group, name) = presets.path;
     let fluid = FluidSizes::of(settings);
-    Origin::ALL.into_iter().flat_map(move |origin| {
+    StyleOrigin::ALL.into_iter().flat_map(move |origin| {
         settings[group][name][origin.name()].as_array().into_iter().flatten().filter_map(move |preset| {
             let value = &preset[presets.value?];
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -316,7 +316,7 @@ mod tests {
 
     fn sheet(theme: Value) -> String {
         let mut merged = ThemeJson::core().clone();
-        merged.merge(&ThemeJson::new(theme, Origin::Theme));
+        merged.merge(&ThemeJson::new(theme, StyleOrigin::Theme));
         stylesheet(&merged)
     }
 

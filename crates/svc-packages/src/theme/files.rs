@@ -4,7 +4,7 @@ use std::{fs, io::Read, path::Path, time::SystemTime};
 
 use serde_json::Value;
 
-use super::{Origin, ThemeJson, Variation, php};
+use super::{StyleOrigin, ThemeJson, Variation, php};
 use crate::header;
 
 /// Maximum file size, in bytes.
@@ -116,7 +116,7 @@ pub(super) fn variations(folder: &Path) -> Vec<Variation> {
     files.sort();
     let read = |file: String| {
         let name = file.strip_suffix(".json")?.rsplit('/').next()?.to_owned();
-        Some(Variation { name, json: ThemeJson::new(json(&folder.join(&file))?, Origin::Theme) })
+        Some(Variation { name, json: ThemeJson::new(json(&folder.join(&file))?, StyleOrigin::Theme) })
     };
     files.into_iter().filter_map(read).collect()
 }

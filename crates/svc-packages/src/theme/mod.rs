@@ -20,7 +20,7 @@ use serde_json::Value;
 
 pub use files::{PageTemplate, Pattern, TemplateFile};
 pub(crate) use json::{ELEMENTS, PRESETS, Presets};
-pub use json::{Origin, RegisteredBlocks, ThemeJson, VERSION, without_insecure_properties};
+pub use json::{RegisteredBlocks, StyleOrigin, ThemeJson, VERSION, without_insecure_properties};
 
 use crate::header;
 
@@ -34,7 +34,7 @@ const NAME_TAGS: [&str; 5] = ["abbr", "acronym", "code", "em", "strong"];
 /// Header of `style.css`. Texts are sanitized HTML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of the header")]
-pub struct About {
+pub struct ThemeHeader {
     pub name: String,
     pub theme_uri: String,
     pub description: String,
@@ -80,7 +80,7 @@ pub struct Theme {
     /// The parent's folder, or its own, as stored in the `template` option.
     pub template: String,
     /// Header of its style sheet.
-    pub about: About,
+    pub about: ThemeHeader,
     /// File name of its screenshot.
     pub screenshot: Option<String>,
     /// Whether its pages are rendered from block templates.
@@ -165,7 +165,7 @@ impl Theme {
         if parent.is_none() && !of_blocks && !folder.join("index.php").is_file() {
             return None;
         }
-        let own = files::json(&folder.join("theme.json")).map(|value| ThemeJson::new(value, Origin::Theme));
+        let own = files::json(&folder.join("theme.json")).map(|value| ThemeJson::new(value, StyleOrigin::Theme));
         let mut json = parent.as_ref().map(|p| p.json.clone()).unwrap_or_default();
         if let Some(own) = &own {
             json.merge(own);
@@ -288,11 +288,11 @@ impl Theme {
 }
 
 /// Parses the header of a style sheet and sanitizes its texts.
-fn about(head: &str, stylesheet: &str) -> About {
+fn about(head: &str, stylesheet: &str) -> ThemeHeader {
     let field = |name: &str| header::field(head, name).unwrap_or_default();
-    let plain = |name: &str| svc_content::kses::strip(&field(name));
+    let plain = |name: &str| svc_content::kses::strip(&field(name)).into_string();
     let name = strip_elements(&field("Theme Name"), &NAME_TAGS);
-    About {
+    ThemeHeader {
         name: if name.is_empty() { stylesheet.to_owned() } else { name },
         theme_uri: svc_text::sanitize_url(&field("Theme URI")),
         description: strip_elements(&field("Description"), &[&["a"], &NAME_TAGS[..]].concat()),
@@ -322,7 +322,7 @@ fn strip_elements(text: &str, elements: &[&str]) -> String {
         };
         allowed = allowed.allow((*element).to_owned(), attributes.iter().map(|a| (*a).to_owned()));
     }
-    svc_content::kses::filter(text, &allowed)
+    svc_content::kses::filter(text, &allowed).into_string()
 }
 
 #[cfg(test)]

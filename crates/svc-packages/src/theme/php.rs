@@ -123,10 +123,10 @@ impl<'a> PhpParser<'a> {
         let first = arguments.first()?;
         let call_result = match name {
             "__" | "_x" => first.clone(),
-            "esc_html" | "esc_html__" | "esc_html_x" => svc_text::esc_html(first),
-            "esc_attr" | "esc_attr__" | "esc_attr_x" => svc_text::esc_attr(first),
-            "esc_url" => svc_text::esc_url(first),
-            "wp_kses_post" => svc_content::kses::post(first),
+            "esc_html" | "esc_html__" | "esc_html_x" => svc_text::esc_html(first).into_string(),
+            "esc_attr" | "esc_attr__" | "esc_attr_x" => svc_text::esc_attr(first).into_string(),
+            "esc_url" => svc_text::esc_url(first).into_string(),
+            "wp_kses_post" => svc_content::kses::post(first).into_string(),
             "trailingslashit" => format!("{}/", first.trim_end_matches(['/', '\\'])),
             "get_theme_file_uri" | "get_parent_theme_file_uri" => {
                 format!("{}/{}", self.url, first.trim_start_matches('/'))

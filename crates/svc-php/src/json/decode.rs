@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::{Array, Key, Php, value::float_value};
+use crate::{Array, ArrayKey, Php, value::float_value};
 
 /// Maximum number of open arrays and objects. PHP's depth of 512 also counts the innermost value.
 pub const MAX_DEPTH: usize = 511;
@@ -160,7 +160,7 @@ impl TreeBuilder for Php {
         Php::Array(items.into_iter().collect())
     }
     fn insert(entries: &mut Self::Entries, name: String, value: Self) {
-        entries.insert(Key::from(name.as_str()), value);
+        entries.insert(ArrayKey::from(name.as_str()), value);
     }
     fn map(entries: Self::Entries) -> Self {
         Php::Array(entries)
@@ -484,7 +484,7 @@ mod tests {
     fn decode_php_preserves_infinite_floats_and_integer_keys() {
         assert_eq!(decode_php(b"-1e400"), Ok(Php::Float(f64::NEG_INFINITY)));
         let expected: Array =
-            [(Key::Int(5), Php::Int(1)), (Key::Bytes(b"05".to_vec()), Php::Null)].into_iter().collect();
+            [(ArrayKey::Int(5), Php::Int(1)), (ArrayKey::Bytes(b"05".to_vec()), Php::Null)].into_iter().collect();
         assert_eq!(decode_php(b"{\"5\":1,\"05\":null}"), Ok(Php::Array(expected)));
     }
 }

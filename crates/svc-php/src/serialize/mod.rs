@@ -13,7 +13,7 @@ use std::fmt;
 pub use replace::search_replace;
 pub use stored::{from_stored, is_serialized, is_serialized_string, maybe_serialize, maybe_unserialize, to_stored};
 
-use crate::{Array, Key, Object, Php, float};
+use crate::{Array, ArrayKey, Object, Php, float};
 use token::{Cursor, Token};
 
 /// Maximum nesting depth of arrays and objects.
@@ -69,15 +69,15 @@ fn read_entries(
     cursor: &mut Cursor<'_>,
     n: u64,
     depth: usize,
-    mut take: impl FnMut(Key, Php),
+    mut take: impl FnMut(ArrayKey, Php),
 ) -> Result<(), UnserializeError> {
     if depth >= MAX_DEPTH {
         return Err(cursor.error());
     }
     for _ in 0..n {
         let key = match cursor.token()? {
-            Token::Int(n) => Key::Int(n),
-            Token::Text(text) => Key::from_bytes(&text),
+            Token::Int(n) => ArrayKey::Int(n),
+            Token::Text(text) => ArrayKey::from_bytes(&text),
             _ => return Err(cursor.error()),
         };
         take(key, read(cursor, depth + 1)?);
@@ -129,10 +129,10 @@ fn write(value: &Php, out: &mut Vec<u8>) {
     }
 }
 
-fn write_key(key: &Key, out: &mut Vec<u8>) {
+fn write_key(key: &ArrayKey, out: &mut Vec<u8>) {
     match key {
-        Key::Int(n) => write_int(*n, out),
-        Key::Bytes(text) => write_text(text, out),
+        ArrayKey::Int(n) => write_int(*n, out),
+        ArrayKey::Bytes(text) => write_text(text, out),
     }
 }
 

@@ -182,8 +182,8 @@ fn replacing_updates_lengths() {
 /// Values of every kind except NaN (not equal to itself) and negative zero (an integer zero after a JSON round trip).
 fn any_value() -> impl Strategy<Value = Php> {
     let key = prop_oneof![
-        any::<i64>().prop_map(Key::Int),
-        prop::collection::vec(any::<u8>(), 0..6).prop_map(|b| Key::from_bytes(&b))
+        any::<i64>().prop_map(ArrayKey::Int),
+        prop::collection::vec(any::<u8>(), 0..6).prop_map(|b| ArrayKey::from_bytes(&b))
     ];
     let leaf = prop_oneof![
         Just(Php::Null),

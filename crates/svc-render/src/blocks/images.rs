@@ -5,7 +5,7 @@ use svc_blocks::data::{ImageLoading, ImageRequest};
 use svc_content::srcset::{Image, ImageSize, sizes};
 use svc_model::Post;
 use svc_store::{Meta, StoredText};
-use svc_text::{esc_attr, esc_url};
+use svc_text::{Html, esc_attr, esc_url, html};
 
 /// The original and sizes of an attachment, from its metadata; `None` if it is not an image.
 pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image> {
@@ -33,7 +33,7 @@ pub(crate) fn files(post: &Post, meta: &Meta, uploads_url: &str) -> Option<Image
 /// The `img` element of an attachment in the requested size, or of the original if the size does not exist.
 ///
 /// Source: `wp_get_attachment_image`.
-pub(crate) fn tag(image: &Image, meta: &Meta, request: &ImageRequest) -> String {
+pub(crate) fn tag(image: &Image, meta: &Meta, request: &ImageRequest) -> Html {
     let data = meta.first("_wp_attachment_metadata").map(StoredText::json).unwrap_or_default();
     let chosen = data["sizes"][request.size.as_str()]["file"].as_str();
     let folder = image.file.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -45,27 +45,29 @@ pub(crate) fn tag(image: &Image, meta: &Meta, request: &ImageRequest) -> String 
         Some(alt) => alt.clone(),
         None => svc_text::strip_all_tags(meta.text("_wp_attachment_image_alt"), false),
     };
-    let mut out = format!(
-        "<img width=\"{width}\" height=\"{height}\" src=\"{}\" class=\"{}\" alt=\"{}\"",
+    let mut out = html!(
+        "<img width=\"{}\" height=\"{}\" src=\"{}\" class=\"{}\" alt=\"{}\"",
+        width,
+        height,
         esc_url(&url),
         esc_attr(&request.class),
         esc_attr(&alt)
     );
     for (name, value) in &request.more {
-        out.push_str(&format!(" {name}=\"{}\"", esc_attr(value)));
+        out.push(html!(" {}=\"{}\"", name, esc_attr(value)));
     }
     if let Some(style) = &request.style {
-        out.push_str(&format!(" style=\"{}\"", esc_attr(style)));
+        out.push(html!(" style=\"{}\"", esc_attr(style)));
     }
-    out.push_str(match request.loading {
+    out.push(match request.loading {
         ImageLoading::Late => " decoding=\"async\" loading=\"lazy\"",
         ImageLoading::First => " decoding=\"async\" fetchpriority=\"high\"",
         ImageLoading::Content => "",
     });
     if let Some(srcset) = image.srcset(&url, (width, height)) {
         let auto = if request.loading == ImageLoading::Late { "auto, " } else { "" };
-        out.push_str(&format!(" srcset=\"{}\" sizes=\"{auto}{}\"", esc_attr(&srcset), sizes(width)));
+        out.push(html!(" srcset=\"{}\" sizes=\"{}{}\"", esc_attr(&srcset), auto, esc_attr(&sizes(width))));
     }
-    out.push_str(" />");
+    out.push(" />");
     out
 }

@@ -1,6 +1,7 @@
 //! The list of posts that a page shows.
 
 use svc_model::Post;
+use svc_text::Html;
 
 /// One page of the list of posts at a URL.
 pub struct ListContext {
@@ -16,8 +17,8 @@ pub struct ListContext {
     pub total: u64,
     /// The URL of a page of the list, by page number.
     pub page_url: Box<dyn Fn(u64) -> String>,
-    /// Title of the archive as HTML; empty for the latest posts.
-    pub title: String,
+    /// Title of the archive; empty for the latest posts.
+    pub title: Html,
     /// The search term.
     pub search_term: Option<String>,
 }

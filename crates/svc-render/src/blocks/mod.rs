@@ -20,6 +20,7 @@ use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
+use svc_text::Html;
 use svc_versions::{Context, Dependencies};
 
 use crate::{
@@ -112,7 +113,7 @@ pub struct RequestedTexts<'a> {
     /// Maximum number of words of a generated excerpt.
     pub words: usize,
     /// HTML before the content of each post, such as an attachment's file; may be empty.
-    pub before: &'a [Option<String>],
+    pub before: &'a [Option<Html>],
 }
 
 /// Renders the texts of posts with dynamic blocks; empty for other posts. Queries are shared by all posts.
@@ -222,12 +223,12 @@ pub fn render_public(
     post: &Post,
     url: &str,
     excerpt: Option<usize>,
-) -> Result<String, Error> {
+) -> Result<Html, Error> {
     let words = excerpt.unwrap_or_default();
     let requested = RequestedTexts { content: excerpt.is_none(), excerpt: excerpt.is_some(), words, before: &[] };
     let (images, page) = (images_of(cx, &renderer.site, settings, post), Mutex::default());
     let with = render::RenderOptions::new(cx, &images, &page);
-    let or_static = |rendered: Option<String>| {
+    let or_static = |rendered: Option<Html>| {
         rendered.unwrap_or_else(|| match excerpt {
             Some(words) => render::excerpt(renderer, settings, post, &with, words),
             None => render::content(renderer, settings, post, &with),
@@ -249,10 +250,10 @@ pub fn render_public(
 /// Texts of a post that were rendered while it was loaded.
 #[derive(Clone, Debug, Default)]
 pub struct RenderedTexts {
-    /// The content as HTML.
-    pub content: Option<String>,
-    /// The excerpt as HTML.
-    pub excerpt: Option<String>,
+    /// The content.
+    pub content: Option<Html>,
+    /// The excerpt.
+    pub excerpt: Option<Html>,
     /// Their dependencies.
     pub dependencies: Dependencies,
 }

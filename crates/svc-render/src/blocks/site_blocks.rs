@@ -12,8 +12,8 @@ use std::{
 
 use chrono::{Days, NaiveDate, NaiveDateTime, NaiveTime};
 use svc_blocks::data::{
-    AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, MainQuery, PostView, Posts, PostsOrder,
-    PostsQuery, SiteInfo, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
+    AuthorView, BlockData, BlockSiteInfo, CommentView, CommentsQuery, FeedItem, ImageRequest, MainQuery, PostView,
+    Posts, PostsOrder, PostsQuery, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
 };
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
@@ -21,7 +21,7 @@ use svc_site::{
     hooked_blocks::IGNORED_HOOKS,
     patterns, permalinks,
     posts::formats::{format_clauses, sticky_include},
-    templates::load::{Kind, TemplateLookup},
+    templates::load::{TemplateKind, TemplateLookup},
     terms::paths::slug_paths,
 };
 use svc_store::{
@@ -32,6 +32,7 @@ use svc_store::{
     terms::{self, TermOrderBy, TermQuery},
     users,
 };
+use svc_text::{Html, html};
 use svc_versions::{Context, Dependencies};
 
 use crate::{
@@ -57,7 +58,7 @@ pub(crate) struct SiteBlocks<'a> {
     viewer: &'a BlockViewer,
     cx: Context,
     db: RefCell<&'a mut Db>,
-    site_info: SiteInfo,
+    site_info: BlockSiteInfo,
     /// The dependencies of the data read so far, which is cached for all posts of the response.
     read: RefCell<Dependencies>,
     reads_left: Cell<u32>,
@@ -402,20 +403,20 @@ impl<'a> SiteBlocks<'a> {
 }
 
 /// A title with the prefix of protected and private posts.
-fn title(post: &Post) -> String {
+fn title(post: &Post) -> Html {
     let title = render::title(&post.title);
     match (post.is_protected(), post.status.as_str()) {
-        (true, _) => format!("Protected: {title}"),
-        (false, "private") => format!("Private: {title}"),
+        (true, _) => html!("Protected: {}", title),
+        (false, "private") => html!("Private: {}", title),
         _ => title,
     }
 }
 
-fn site_info(site: &Site, settings: &Settings) -> SiteInfo {
+fn site_info(site: &Site, settings: &Settings) -> BlockSiteInfo {
     let text = |name: &str| settings.option(name).to_owned();
     let on = |name: &str| settings.number(name) != 0;
     let positive = |name: &str| u64::try_from(settings.number(name)).ok().filter(|n| *n > 0);
-    SiteInfo {
+    BlockSiteInfo {
         name: text("blogname"),
         description: text("blogdescription"),
         home: settings.urls.site.home_url(""),
@@ -482,7 +483,7 @@ fn store_query(query: &PostsQuery, post_type: &str) -> PostQuery {
 }
 
 impl BlockData for SiteBlocks<'_> {
-    fn site_info(&self) -> &SiteInfo {
+    fn site_info(&self) -> &BlockSiteInfo {
         &self.site_info
     }
 
@@ -608,8 +609,8 @@ impl BlockData for SiteBlocks<'_> {
         self.term_views(terms.into_iter().filter(|term| term.taxonomy == taxonomy).collect())
     }
 
-    fn icon(&self, name: &str) -> Option<String> {
-        self.renderer.icons.svg(name).map(str::to_owned)
+    fn icon(&self, name: &str) -> Option<Html> {
+        self.renderer.icons.svg(name).cloned()
     }
 
     fn archive(&self, post_type: &str) -> Option<(String, String)> {
@@ -687,7 +688,7 @@ impl BlockData for SiteBlocks<'_> {
         self.comments.borrow().get(&id).cloned().flatten()
     }
 
-    fn image(&self, id: PostId, request: &ImageRequest) -> Option<String> {
+    fn image(&self, id: PostId, request: &ImageRequest) -> Option<Html> {
         self.load_attachments(std::iter::once(id));
         let found = self.attachments.borrow().get(&id).cloned().flatten()?;
         let (post, meta) = &*found;
@@ -703,7 +704,7 @@ impl BlockData for SiteBlocks<'_> {
         let id = format!("{theme}//{slug}");
         self.get_or_load(&self.parts, &id, || {
             let lookup = TemplateLookup::for_pages(&self.cx, self.site, self.settings);
-            let part = self.read(|db| lookup.published(db, Kind::Part, &id))?;
+            let part = self.read(|db| lookup.published(db, TemplateKind::Part, &id))?;
             let content = lookup.with_patterns(&part.content);
             Some(TemplatePartView { content, area: part.area, ignored_hooks: part.ignored_hooks })
         })

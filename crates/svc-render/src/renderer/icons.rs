@@ -3,6 +3,7 @@
 //! The `core` collection contains icons of the Lucide project (`LICENSE-lucide.txt`) under the names that stored content uses.
 
 use indexmap::IndexMap;
+use svc_text::{Html, html};
 
 /// The `core` icons, one per line: name, tab, SVG shapes.
 const CORE: &str = include_str!("core.txt");
@@ -17,7 +18,7 @@ pub struct Icon {
     /// Display name.
     pub label: String,
     /// The `svg` element.
-    pub svg: String,
+    pub svg: Html,
 }
 
 /// A collection of icons.
@@ -53,8 +54,8 @@ impl IconCollection {
 
     /// Adds an icon by its name within the collection, display name and SVG.
     #[must_use]
-    pub fn icon(mut self, name: &str, label: &str, svg: &str) -> Self {
-        self.icons.insert(name.to_owned(), Icon { label: label.to_owned(), svg: svg.to_owned() });
+    pub fn icon(mut self, name: &str, label: &str, svg: Html) -> Self {
+        self.icons.insert(name.to_owned(), Icon { label: label.to_owned(), svg });
         self
     }
 }
@@ -70,9 +71,9 @@ impl Icons {
     }
 
     /// The SVG of an icon by its full name, such as `core/arrow-left`.
-    pub fn svg(&self, name: &str) -> Option<&str> {
+    pub fn svg(&self, name: &str) -> Option<&Html> {
         let (collection, icon) = name.split_once('/')?;
-        Some(self.0.get(collection)?.icons.get(icon)?.svg.as_str())
+        Some(&self.0.get(collection)?.icons.get(icon)?.svg)
     }
 }
 
@@ -81,7 +82,7 @@ impl Default for Icons {
     fn default() -> Self {
         let mut core = IconCollection::new("core", "Core").describe("Icons available on every site.");
         for (name, shapes) in CORE.lines().filter_map(|line| line.split_once('\t')) {
-            core = core.icon(name, &label(name), &svg(name, shapes));
+            core = core.icon(name, &label(name), svg(name, shapes));
         }
         let mut all = Icons(IndexMap::new());
         all.register(core);
@@ -99,11 +100,13 @@ fn label(name: &str) -> String {
     words.join(" ")
 }
 
-fn svg(name: &str, shapes: &str) -> String {
+fn svg(name: &str, shapes: &'static str) -> Html {
     let fill = if FILLED.contains(&name) { "currentColor" } else { "none" };
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" fill=\"{fill}\" stroke=\"currentColor\" \
-         stroke-width=\"1.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">{shapes}</svg>"
+    html!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" fill=\"{}\" stroke=\"currentColor\" \
+         stroke-width=\"1.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">{}</svg>",
+        fill,
+        shapes
     )
 }
 

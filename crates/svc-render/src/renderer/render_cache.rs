@@ -14,6 +14,7 @@ use std::{
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 use svc_content::{images::Images, srcset::Image};
 use svc_site::{ActiveTheme, settings::text_options::TextOptions};
+use svc_text::Html;
 use svc_versions::Transport;
 
 use crate::images::SiteImages;
@@ -29,7 +30,7 @@ const MAX_TEXT: usize = 1 << 20;
 
 /// How the HTML derives from the source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Source {
+pub enum CachedText {
     /// Content, rendered in full.
     Content,
     /// An excerpt of at most this many words, generated from content.
@@ -40,10 +41,10 @@ pub enum Source {
 
 /// A borrowed [`Key`].
 #[derive(Clone, Copy, Debug)]
-struct KeyRef<'t>(Source, Transport, &'t str);
+struct KeyRef<'t>(CachedText, Transport, &'t str);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Key(Source, Transport, Arc<str>);
+struct Key(CachedText, Transport, Arc<str>);
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -66,8 +67,8 @@ impl Equivalent<Key> for KeyRef<'_> {
 }
 
 /// Cached HTML and its inputs other than the text.
-struct Entry {
-    html: Box<str>,
+struct CachedHtml {
+    html: Html,
     theme: Arc<ActiveTheme>,
     options: Arc<TextOptions>,
     /// The images that were looked up, with the results.
@@ -77,15 +78,15 @@ struct Entry {
 #[derive(Clone)]
 struct Weight;
 
-impl Weighter<Key, Arc<Entry>> for Weight {
-    fn weight(&self, name: &Key, entry: &Arc<Entry>) -> u64 {
+impl Weighter<Key, Arc<CachedHtml>> for Weight {
+    fn weight(&self, name: &Key, entry: &Arc<CachedHtml>) -> u64 {
         // An image with its sizes and the entry itself take some hundred bytes each.
         (name.2.len() + entry.html.len() + 512 * (1 + entry.images.len())) as u64
     }
 }
 
 /// Cache of a site's rendered texts.
-pub struct RenderCache(Cache<Key, Arc<Entry>, Weight>);
+pub struct RenderCache(Cache<Key, Arc<CachedHtml>, Weight>);
 
 impl Default for RenderCache {
     fn default() -> Self {
@@ -134,7 +135,7 @@ pub struct RenderInputs<'a> {
 }
 
 impl RenderInputs<'_> {
-    fn matches(&self, entry: &Entry) -> bool {
+    fn matches(&self, entry: &CachedHtml) -> bool {
         Arc::ptr_eq(&entry.theme, self.theme)
             && (Arc::ptr_eq(&entry.options, self.options) || entry.options == *self.options)
             && entry.images.iter().all(|(id, image)| self.images.get(*id) == image.as_ref())
@@ -145,11 +146,11 @@ impl RenderCache {
     /// The HTML of a text, from the cache or from `render`.
     pub fn get_or_render(
         &self,
-        source: Source,
+        source: CachedText,
         text: &str,
         with: &RenderInputs<'_>,
-        render: impl FnOnce(&dyn Images) -> String,
-    ) -> String {
+        render: impl FnOnce(&dyn Images) -> Html,
+    ) -> Html {
         // Shortcodes begin with a bracket. Escaped ones are not worth detecting here.
         if text.contains('[') || text.len() > MAX_TEXT {
             return render(with.images);
@@ -158,13 +159,13 @@ impl RenderCache {
         if let Some(entry) = self.0.get(&KeyRef(source, transport, text))
             && with.matches(&entry)
         {
-            return entry.html.to_string();
+            return entry.html.clone();
         }
         let recording = RecordingImages { images: with.images, ids: RefCell::default() };
         let html = render(&recording);
         let get = |id: u64| (id, with.images.get(id).cloned());
-        let entry = Entry {
-            html: html.as_str().into(),
+        let entry = CachedHtml {
+            html: html.clone(),
             theme: Arc::clone(with.theme),
             options: Arc::clone(with.options),
             images: recording.ids.into_inner().into_iter().map(get).collect(),
@@ -194,6 +195,8 @@ impl Images for RecordingImages<'_> {
 mod tests {
     use std::cell::Cell;
 
+    use svc_text::{esc_html, html};
+
     use super::*;
 
     /// A cache that counts renderings.
@@ -205,12 +208,12 @@ mod tests {
 
     impl CountingCache {
         /// The HTML of a text that contains the image 7, and whether it was rendered by this call.
-        fn html(&self, source: Source, text: &str, with: &RenderInputs<'_>) -> (String, bool) {
+        fn html(&self, source: CachedText, text: &str, with: &RenderInputs<'_>) -> (Html, bool) {
             let before = self.rendered.get();
             let html = self.texts.get_or_render(source, text, with, |images| {
                 self.rendered.set(before + 1);
                 let width = images.image(7).map_or(0, |image| image.width);
-                format!("{text} {source:?} {width}")
+                esc_html(&format!("{text} {source:?} {width}"))
             });
             (html, self.rendered.get() > before)
         }
@@ -236,30 +239,30 @@ mod tests {
         let with = |theme, options, images| RenderInputs { theme, options, images, transport: Transport::Plain };
 
         let first = with(&themes[0], &options[0], &small);
-        assert_eq!(cache.html(Source::Content, "a", &first), ("a Content 1".to_owned(), true));
+        assert_eq!(cache.html(CachedText::Content, "a", &first), (Html::from("a Content 1"), true));
         for again in [
             with(&themes[0], &options[0], &small),
             with(&themes[0], &equal_to_first, &small),
             // Only an image that the text does not contain differs.
             with(&themes[0], &options[0], &other_eight),
         ] {
-            assert_eq!(cache.html(Source::Content, "a", &again), ("a Content 1".to_owned(), false));
+            assert_eq!(cache.html(CachedText::Content, "a", &again), (Html::from("a Content 1"), false));
         }
         assert_eq!(
-            cache.html(Source::Generated(5), "a", &first),
-            ("a Generated(5) 1".to_owned(), true),
+            cache.html(CachedText::Generated(5), "a", &first),
+            (Html::from("a Generated(5) 1"), true),
             "another source"
         );
-        assert_eq!(cache.html(Source::Content, "b", &first), ("b Content 1".to_owned(), true), "another text");
+        assert_eq!(cache.html(CachedText::Content, "b", &first), (Html::from("b Content 1"), true), "another text");
         for (now, width) in [
             (with(&themes[1], &options[0], &small), 1),
             (with(&themes[1], &options[1], &small), 1),
             (with(&themes[1], &options[1], &large), 100),
             (with(&themes[1], &options[1], &none), 0),
         ] {
-            let html = format!("a Content {width}");
-            assert_eq!(cache.html(Source::Content, "a", &now), (html.clone(), true));
-            assert_eq!(cache.html(Source::Content, "a", &now), (html, false));
+            let html = html!("a Content {}", width);
+            assert_eq!(cache.html(CachedText::Content, "a", &now), (html.clone(), true));
+            assert_eq!(cache.html(CachedText::Content, "a", &now), (html, false));
         }
     }
 
@@ -271,7 +274,7 @@ mod tests {
         let options = Arc::new(TextOptions { smilies: false, smilies_url, own_host });
         let with = RenderInputs { theme: &theme, options: &options, images: &images, transport: Transport::Plain };
         for _ in 0..2 {
-            assert!(cache.html(Source::Content, "[audio src=a.mp3]", &with).1);
+            assert!(cache.html(CachedText::Content, "[audio src=a.mp3]", &with).1);
         }
     }
 }

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use svc_content::render_title;
 use svc_site::{Settings, Site, SiteResult, widgets::instance::Instance};
 use svc_store::Db;
+use svc_text::{Html, esc_html, html};
 
 use crate::renderer::{SiteRenderer, viewer::BlockViewer};
 
@@ -31,15 +32,15 @@ pub trait WidgetType: Send + Sync {
     /// Merges new settings into the old ones and sanitizes them. `unfiltered_html`: the user may store any HTML.
     fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance;
 
-    /// The widget as HTML, with its title and without the sidebar's wrapper; `None` if there is nothing to show, not even
+    /// The widget, with its title and without the sidebar's wrapper; `None` if there is nothing to show, not even
     /// the wrapper.
     ///
     /// # Errors
     /// Errors of the store.
-    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>>;
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>>;
 
-    /// The edit form as HTML. `number` identifies the widget among those of its type.
-    fn form(&self, number: &str, instance: &Instance) -> String;
+    /// The edit form. `number` identifies the widget among those of its type.
+    fn form(&self, number: &str, instance: &Instance) -> Html;
 }
 
 /// Context for rendering a widget: a snapshot of the site, the viewer, and the markup around titles.
@@ -58,29 +59,29 @@ pub struct WidgetContext<'a> {
     pub number: i64,
     /// Whether the response already contains a drop-down list of categories.
     pub has_category_menu: &'a Cell<bool>,
-    pub(crate) before_title: &'a str,
-    pub(crate) after_title: &'a str,
+    pub(crate) before_title: &'a Html,
+    pub(crate) after_title: &'a Html,
 }
 
 impl WidgetContext<'_> {
     /// The widget's title, or the default one, with the sidebar's markup. Empty for an empty title.
-    pub fn title(&self, instance: &Instance, default: &str) -> String {
+    pub fn title(&self, instance: &Instance, default: &str) -> Html {
         let title = self.title_text(instance, default);
-        if title.is_empty() { title } else { format!("{}{title}{}", self.before_title, self.after_title) }
+        if title.is_empty() { title } else { html!("{}{}{}", self.before_title, title, self.after_title) }
     }
 
-    /// The widget's title, or the default one, as HTML without markup around it. `0` is empty, as in PHP.
-    pub fn title_text(&self, instance: &Instance, default: &str) -> String {
+    /// The widget's title, or the default one, without markup around it. `0` is empty, as in PHP.
+    pub fn title_text(&self, instance: &Instance, default: &str) -> Html {
         let title = instance.text("title");
-        svc_text::esc_html(&render_title(if matches!(title.as_str(), "" | "0") { default } else { &title }))
+        esc_html(&render_title(if matches!(title.as_str(), "" | "0") { default } else { &title }))
     }
 
     /// Element id of a drop-down list of categories. The first one of a response is `cat`.
-    pub fn category_menu_id(&self) -> String {
+    pub fn category_menu_id(&self) -> Html {
         if self.has_category_menu.replace(true) {
-            format!("categories-dropdown-{}", self.number)
+            html!("categories-dropdown-{}", self.number)
         } else {
-            "cat".to_owned()
+            Html::from("cat")
         }
     }
 }

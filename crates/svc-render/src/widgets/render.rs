@@ -7,6 +7,7 @@ use svc_site::{
     widgets::{instance::Instance, sidebar::Sidebar, store::parse_id},
 };
 use svc_store::Db;
+use svc_text::{Html, esc_attr, html};
 
 use crate::{
     SiteRenderer,
@@ -16,16 +17,21 @@ use crate::{
     },
 };
 
+/// Markup around widgets.
+fn registered(markup: &str) -> Html {
+    Html::trusted(markup, "the markup of a sidebar, which a theme or an extension registers")
+}
+
 /// Fills the placeholders in a sidebar's markup.
-fn fill_placeholders(markup: &str, id: &str, class: &str) -> String {
-    markup.replace("%1$s", id).replace("%2$s", class)
+fn fill_placeholders(markup: &str, id: &Html, class: &Html) -> Html {
+    registered(&markup.replace("%1$s", id).replace("%2$s", class))
 }
 
 /// The class names of a widget.
-fn classes(widget_type: &dyn WidgetType, instance: &Instance) -> String {
+fn classes(widget_type: &dyn WidgetType, instance: &Instance) -> Html {
     let mut classes = vec![widget_type.class()];
     classes.extend(widget_type.classes_of(instance));
-    classes.join(" ")
+    esc_attr(&classes.join(" "))
 }
 
 /// Renders a widget in a sidebar.
@@ -39,8 +45,8 @@ pub fn in_sidebar(
     (viewer, has_category_menu): (&BlockViewer, &Cell<bool>),
     sidebar: &Sidebar,
     (id, widget_type, instance): (&str, &dyn WidgetType, &Instance),
-) -> SiteResult<String> {
-    let (before_title, after_title) = (sidebar.before_title.as_str(), sidebar.after_title.as_str());
+) -> SiteResult<Html> {
+    let (before_title, after_title) = (&registered(&sidebar.before_title), &registered(&sidebar.after_title));
     let number = parse_id(id).map_or(-1, |(_, number)| number);
     let mut context = WidgetContext {
         db,
@@ -53,10 +59,11 @@ pub fn in_sidebar(
         before_title,
         after_title,
     };
-    let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(String::new()) };
-    let before = fill_placeholders(&sidebar.before_widget, id, &classes(widget_type, instance));
-    let after = fill_placeholders(&sidebar.after_widget, id, "");
-    Ok(svc_text::trim(&format!("{}{html}{after}", with_text_class(widget_type, &before))).to_owned())
+    let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(Html::new()) };
+    let id = esc_attr(id);
+    let before = fill_placeholders(&sidebar.before_widget, &id, &classes(widget_type, instance));
+    let after = fill_placeholders(&sidebar.after_widget, &id, &Html::new());
+    Ok(html!("{}{}{}", with_text_class(widget_type, before), html, after).trimmed())
 }
 
 /// Renders the preview of a widget, outside a sidebar.
@@ -70,8 +77,8 @@ pub fn preview(
     viewer: &BlockViewer,
     widget_type: &dyn WidgetType,
     instance: &Instance,
-) -> SiteResult<String> {
-    let (before_title, after_title) = ("<h2 class=\"widgettitle\">", "</h2>");
+) -> SiteResult<Html> {
+    let (before_title, after_title) = (&Html::from("<h2 class=\"widgettitle\">"), &Html::from("</h2>"));
     let (number, has_category_menu) = (-1, &Cell::new(false));
     let mut context = WidgetContext {
         db,
@@ -84,16 +91,16 @@ pub fn preview(
         before_title,
         after_title,
     };
-    let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(String::new()) };
-    let before = format!("<div class=\"widget {}\">", classes(widget_type, instance));
-    Ok(format!("{}{html}</div>", with_text_class(widget_type, &before)))
+    let Some(html) = widget_type.render(&mut context, instance)? else { return Ok(Html::new()) };
+    let before = html!("<div class=\"widget {}\">", classes(widget_type, instance));
+    Ok(html!("{}{}</div>", with_text_class(widget_type, before), html))
 }
 
 /// Adds the class of text widgets to Custom HTML widgets, for themes that style only the former.
-fn with_text_class(widget_type: &dyn WidgetType, before: &str) -> String {
+fn with_text_class(widget_type: &dyn WidgetType, before: Html) -> Html {
     if widget_type.id_base() == "custom_html" {
-        before.replacen("class=\"", "class=\"widget_text ", 1)
+        registered(&before.replacen("class=\"", "class=\"widget_text ", 1))
     } else {
-        before.to_owned()
+        before
     }
 }

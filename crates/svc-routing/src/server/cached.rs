@@ -16,7 +16,7 @@ const MAX_AGE: Duration = Duration::from_mins(1);
 
 /// The kind of a cached value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum CachedKind {
     /// The index, or that of a namespace, in a context.
     Index,
     /// The description of a route.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 }
 
 /// Cached values, by kind, caller, root URL of the server, and what identifies it: a path with parameters.
-pub(super) struct EncodedCache(VersionedCache<(Kind, CallerKey, Box<str>), EncodedItem>);
+pub(super) struct EncodedCache(VersionedCache<(CachedKind, CallerKey, Box<str>), EncodedItem>);
 
 impl Default for EncodedCache {
     fn default() -> Self {
@@ -46,7 +46,7 @@ impl Server {
     pub(super) async fn cached<F>(
         &self,
         cx: &Context,
-        kind: Kind,
+        kind: CachedKind,
         caller: Option<CallerKey>,
         path: &str,
         make: impl FnOnce(Context) -> F,

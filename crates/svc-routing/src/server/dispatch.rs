@@ -10,7 +10,7 @@ use svc_schema::Error;
 use svc_versions::Context;
 
 use super::arguments::{for_permission, prepare};
-use super::cached::Kind;
+use super::cached::CachedKind;
 use super::{MAX_DEPTH, Server};
 use crate::handler::{BoxFuture, Dispatch};
 use crate::messages::MatchedRoute;
@@ -198,7 +198,7 @@ impl Server {
         // `_fields` applies to values.
         let encoded = if req.takes_encoded() && req.fields().is_none() {
             let describe = |part: Context| std::future::ready((Some(EncodedItem::new(&describe(&part))), true));
-            self.cached(req.cx(), Kind::Description, Some(CallerKey::ANONYMOUS), route.pattern(), describe).await
+            self.cached(req.cx(), CachedKind::Description, Some(CallerKey::ANONYMOUS), route.pattern(), describe).await
         } else {
             None
         };

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::Value;
 use svc_schema::Embed;
 
-use super::cached::Kind;
+use super::cached::CachedKind;
 use super::{MAX_DEPTH, Server};
 use crate::messages::embeddable_url;
 use crate::{Encoded, EncodedItem, Map, Request};
@@ -117,7 +117,7 @@ impl Embedding<'_> {
         }
         let caller = self.req.caller_key().filter(|_| self.server.frozen().cacheable);
         let fetch = |part| self.server.fetch_target(self.req.clone().with_cx(part), url);
-        let item = self.server.cached(self.req.cx(), Kind::Embedded, caller, url, fetch).await;
+        let item = self.server.cached(self.req.cx(), CachedKind::Embedded, caller, url, fetch).await;
         self.fetched.insert(url.to_owned(), item.clone());
         item
     }

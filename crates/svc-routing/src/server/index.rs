@@ -5,7 +5,7 @@ use svc_schema::build::untyped;
 use svc_schema::{Arg, Args};
 
 use super::Server;
-use super::cached::Kind;
+use super::cached::CachedKind;
 use crate::messages::error::{invalid_namespace, no_route};
 use crate::{Encoded, EncodedItem, Link, Map, Request, Response, Result, Route, get, public};
 
@@ -56,7 +56,7 @@ where
         let data = server.to_data(make(req.clone()).await, None, &req).await;
         (Some(EncodedItem::new(&data)), true)
     };
-    let item = server.cached(req.cx(), Kind::Index, req.caller_key(), key, encode).await;
+    let item = server.cached(req.cx(), CachedKind::Index, req.caller_key(), key, encode).await;
     Ok(item.map_or_else(Response::default, |item| Response::encoded(Encoded::Item(item))))
 }
 

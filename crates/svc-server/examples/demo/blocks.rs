@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use svc_content::blocks::BlockType;
 use svc_controllers::RestSetup;
+use svc_text::{Html, esc_attr, esc_html, html};
 
 /// Registers the block.
 pub(crate) fn register(setup: &mut RestSetup) {
@@ -11,7 +12,7 @@ pub(crate) fn register(setup: &mut RestSetup) {
         .attribute("count", json!({"type": "integer", "minimum": 0}))
         .attribute("tone", json!({"type": "string", "enum": ["calm", "loud"], "default": "calm"}))
         .supports(json!({"html": false}))
-        .rendered_by(|attributes, _content| html(attributes));
+        .rendered_by(|attributes, _content| badge(attributes));
     "A few words on a coloured ground.".clone_into(&mut badge.description);
     badge.category = Some("widgets".to_owned());
     badge.icon = Some("tag".to_owned());
@@ -19,9 +20,9 @@ pub(crate) fn register(setup: &mut RestSetup) {
     setup.registries.blocks.register(badge);
 }
 
-fn html(attributes: &Map<String, Value>) -> String {
+fn badge(attributes: &Map<String, Value>) -> Html {
     let text = |name: &str| attributes.get(name).and_then(Value::as_str).unwrap_or_default();
-    let count = attributes.get("count").and_then(Value::as_i64).map_or(String::new(), |n| format!(" ({n})"));
-    let (tone, label) = (svc_text::esc_attr(text("tone")), svc_text::esc_html(text("label")));
-    format!("<span class=\"badge {tone}\">{label}{count}</span>")
+    let count = attributes.get("count").and_then(Value::as_i64).map(|n| html!(" ({})", n));
+    let (tone, label) = (esc_attr(text("tone")), esc_html(text("label")));
+    html!("<span class=\"badge {}\">{}{}</span>", tone, label, count)
 }

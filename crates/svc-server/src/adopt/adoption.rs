@@ -10,7 +10,7 @@ use super::{
     entries::{Entry, meta_entry, setting_entry, taxonomy_entry, type_entry},
     report::Report,
 };
-use crate::config::Registered;
+use crate::config::RegisteredEntries;
 
 /// Meta that this server registers as WordPress does. Keys of some depend on the prefix of tables.
 const CORE_META: [&str; 4] = ["footnotes", "wp_pattern_sync_status", "_wp_note_status", "persisted_preferences"];
@@ -102,7 +102,7 @@ impl Adoption {
     ///
     /// # Errors
     /// If the entries contradict each other.
-    pub(crate) fn registered(&self) -> Result<Registered, String> {
+    pub(crate) fn registered(&self) -> Result<RegisteredEntries, String> {
         parse(&self.to_toml())
     }
 }
@@ -114,8 +114,8 @@ fn inline_last(entry: &Table) -> Table {
     values.into_iter().collect()
 }
 
-fn parse(text: &str) -> Result<Registered, String> {
-    Registered::parse(text, Path::new("the report of WordPress")).map_err(|error| error.what().to_owned())
+fn parse(text: &str) -> Result<RegisteredEntries, String> {
+    RegisteredEntries::parse(text, Path::new("the report of WordPress")).map_err(|error| error.what().to_owned())
 }
 
 /// An entry in TOML, which has no null.

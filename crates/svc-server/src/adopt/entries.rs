@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use svc_controllers::site_settings;
 use svc_model::{PostTypeCaps, Taxonomy as SvcTaxonomy};
 
-use super::report::{Meta, PostType, Setting, Taxonomy};
+use super::report::{AdoptedPostType, AdoptedTaxonomy, Meta, Setting};
 
 /// Namespace of the routes of types and taxonomies.
 pub(super) const NAMESPACE: &str = "wp/v2";
@@ -31,7 +31,7 @@ fn base<'a>(rest_base: &'a str, name: &'a str) -> &'a str {
     if rest_base.is_empty() { name } else { rest_base }
 }
 
-pub(super) fn type_entry(kind: &PostType) -> Entry {
+pub(super) fn type_entry(kind: &AdoptedPostType) -> Entry {
     check_namespace(&kind.rest_namespace)?;
     let archive = match &kind.has_archive {
         Value::String(path) if !path.is_empty() => json!(path),
@@ -93,7 +93,7 @@ fn capabilities(caps: &Map<String, Value>) -> Result<Option<[String; 2]>, String
     }
 }
 
-pub(super) fn taxonomy_entry(taxonomy: &Taxonomy) -> Entry {
+pub(super) fn taxonomy_entry(taxonomy: &AdoptedTaxonomy) -> Entry {
     check_namespace(&taxonomy.rest_namespace)?;
     let own = SvcTaxonomy::new(&taxonomy.name, &[]).caps;
     let usual = [&own.manage_terms, &own.edit_terms, &own.delete_terms, &own.assign_terms];

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 /// The registrations of a WordPress.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    pub(crate) types: Vec<PostType>,
-    pub(crate) taxonomies: Vec<Taxonomy>,
+    pub(crate) types: Vec<AdoptedPostType>,
+    pub(crate) taxonomies: Vec<AdoptedTaxonomy>,
     pub(crate) meta: Vec<Meta>,
     pub(crate) settings: Vec<Setting>,
     /// Those of plugins.
@@ -15,7 +15,7 @@ pub(crate) struct Report {
 
 /// A post type.
 #[derive(Debug, Default)]
-pub(crate) struct PostType {
+pub(crate) struct AdoptedPostType {
     pub(crate) name: String,
     pub(crate) label: String,
     pub(crate) singular: String,
@@ -39,7 +39,7 @@ pub(crate) struct PostType {
 
 /// A taxonomy.
 #[derive(Debug, Default)]
-pub(crate) struct Taxonomy {
+pub(crate) struct AdoptedTaxonomy {
     pub(crate) name: String,
     pub(crate) label: String,
     pub(crate) singular: String,

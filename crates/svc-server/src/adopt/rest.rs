@@ -9,10 +9,10 @@ use base64::Engine as _;
 use serde_json::{Map, Value, json};
 use svc_auth::Secret;
 use svc_controllers::site_settings;
-use svc_fetch::{Allowed, Client, Get, Guard};
+use svc_fetch::{Allowed, Get, Guard, GuardedClient};
 use svc_model::{PostTypes, Taxonomies};
 
-use super::report::{Meta, PostType, Report, Setting, Taxonomy};
+use super::report::{AdoptedPostType, AdoptedTaxonomy, Meta, Report, Setting};
 use crate::config::SiteUrl;
 
 /// Assumptions about values that the REST API does not return.
@@ -34,8 +34,8 @@ const CORE_NAMESPACES: [&str; 5] =
     ["oembed/1.0", "wp/v2", "wp-site-health/v1", "wp-block-editor/v1", "wp-abilities/v1"];
 
 /// The REST API of a WordPress.
-pub(crate) struct Source {
-    client: Client,
+pub(crate) struct RestSource {
+    client: GuardedClient,
     url: SiteUrl,
     authorization: String,
 }
@@ -48,7 +48,7 @@ pub(super) struct Documents {
     pub(super) taxonomies: Value,
 }
 
-impl Source {
+impl RestSource {
     /// The site with this URL, which may end with `/wp-json`, and a user who may edit posts.
     ///
     /// # Errors
@@ -59,8 +59,8 @@ impl Source {
         let origin = Allowed::origin_of(url.as_str()).ok_or("the URL has no host")?;
         let pair = format!("{user}:{}", password.expose());
         let pair = base64::engine::general_purpose::STANDARD.encode(pair);
-        let client = Client::new(Guard::only(vec![origin]), concat!("svc-server/", env!("CARGO_PKG_VERSION")));
-        Ok(Source { client, url, authorization: format!("Basic {pair}") })
+        let client = GuardedClient::new(Guard::only(vec![origin]), concat!("svc-server/", env!("CARGO_PKG_VERSION")));
+        Ok(RestSource { client, url, authorization: format!("Basic {pair}") })
     }
 
     /// Reads the site's types, taxonomies, and descriptions of routes. Blocks.
@@ -144,9 +144,9 @@ fn map(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-fn post_type(name: &str, kind: &Value) -> PostType {
+fn post_type(name: &str, kind: &Value) -> AdoptedPostType {
     let visible = &kind["visibility"];
-    PostType {
+    AdoptedPostType {
         name: name.to_owned(),
         label: text(&kind["name"]),
         singular: text(&kind["labels"]["singular_name"]),
@@ -167,9 +167,9 @@ fn post_type(name: &str, kind: &Value) -> PostType {
     }
 }
 
-fn taxonomy_of(name: &str, taxonomy: &Value) -> Taxonomy {
+fn taxonomy_of(name: &str, taxonomy: &Value) -> AdoptedTaxonomy {
     let visible = &taxonomy["visibility"];
-    Taxonomy {
+    AdoptedTaxonomy {
         name: name.to_owned(),
         label: text(&taxonomy["name"]),
         singular: text(&taxonomy["labels"]["singular_name"]),

@@ -38,7 +38,7 @@ pub(super) fn adopt(args: &ArgMatches) -> Result<()> {
     let user = get("user").context("--user is missing")?;
     let file = args.get_one::<PathBuf>("password-file").context("--password-file is missing")?;
     let password = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let source = rest::Source::new(url, user, &Secret::new(password.trim())).map_err(|why| anyhow!(why))?;
+    let source = rest::RestSource::new(url, user, &Secret::new(password.trim())).map_err(|why| anyhow!(why))?;
     let adopted = Adoption::of(&source.report().map_err(|why| anyhow!(why))?);
     drop(progress);
     let mut text = String::from("# Registrations of a WordPress. Created by `svc-server adopt`.\n");

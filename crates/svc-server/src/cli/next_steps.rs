@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    config::{Config, Environment, Origin},
+    config::{Config, Environment, SettingOrigin},
     site::OpenSite,
 };
 
@@ -43,10 +43,10 @@ fn program() -> Option<String> {
 
 /// Whether the data folder is enough to find the database: no variable, flag or other file selects it.
 fn is_found_by_folder(config: &Config) -> bool {
-    let own = |origin: &Origin| match origin {
-        Origin::Default => true,
-        Origin::File(file, _) => file.parent() == Some(&config.data),
-        Origin::Variable(_) | Origin::Flag(_) => false,
+    let own = |origin: &SettingOrigin| match origin {
+        SettingOrigin::Default => true,
+        SettingOrigin::File(file, _) => file.parent() == Some(&config.data),
+        SettingOrigin::Variable(_) | SettingOrigin::Flag(_) => false,
     };
     config.shown().iter().filter(|s| matches!(s.key, "database" | "table_prefix")).all(|s| own(&s.origin))
 }

@@ -6,7 +6,7 @@ use std::{io::Write, path::Path};
 use svc_auth::{Keys, Secret};
 
 use super::{
-    ConfigError, Origin,
+    ConfigError, SettingOrigin,
     layers::Layers,
     settings::{self, Setting},
 };
@@ -52,7 +52,7 @@ impl SecretKeys {
             return Ok(keys);
         }
         let path = data.join(KEY_FILE);
-        let origin = Origin::File(path.clone(), 0);
+        let origin = SettingOrigin::File(path.clone(), 0);
         if !path.exists() {
             generate(&path).map_err(|e| ConfigError::at(&origin, format!("cannot be created: {e}")))?;
         }

@@ -6,8 +6,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     ConfigError,
-    origin::{Given, Origin},
-    registered::{Registered, TABLES},
+    origin::{Given, SettingOrigin},
+    registered::{RegisteredEntries, TABLES},
     settings::{CONFIG, DATA, Removed, SETTINGS, Setting, VARIABLE_PREFIX, find, find_secret_file},
     suggest::did_you_mean,
 };
@@ -20,7 +20,7 @@ const FILE_LIMIT: u64 = 1 << 20;
 pub(super) struct Layers {
     by_key: BTreeMap<&'static str, Given>,
     /// Entries that the files register on the site.
-    pub(super) registered: Registered,
+    pub(super) registered: RegisteredEntries,
 }
 
 impl Layers {
@@ -28,14 +28,14 @@ impl Layers {
         self.by_key.get(key)
     }
 
-    fn put(&mut self, setting: &'static Setting, text: String, origin: Origin) {
+    fn put(&mut self, setting: &'static Setting, text: String, origin: SettingOrigin) {
         self.by_key.insert(setting.key, Given { text, origin });
     }
 
     /// Adds command-line flags.
     pub(super) fn flags(&mut self, given: &[(&'static Setting, String)]) {
         for (setting, text) in given {
-            self.put(setting, text.clone(), Origin::Flag(setting.flag()));
+            self.put(setting, text.clone(), SettingOrigin::Flag(setting.flag()));
         }
     }
 
@@ -63,15 +63,15 @@ impl Layers {
                 continue;
             }
             if let Some(setting) = SETTINGS.iter().find(|s| s.variable() == name) {
-                self.put(setting, text, Origin::Variable(name));
+                self.put(setting, text, SettingOrigin::Variable(name));
             } else if let Some(setting) = SETTINGS.iter().find(|s| {
                 s.secret && rest.strip_suffix("_FILE").is_some_and(|r| s.variable()[VARIABLE_PREFIX.len()..] == *r)
             }) {
-                let origin = Origin::Variable(name);
+                let origin = SettingOrigin::Variable(name);
                 let text = read_secret(Path::new(&text), &origin)?;
                 self.put(setting, text, origin);
             } else if let Some(removed) = Removed::of_variable(&name) {
-                return Err(ConfigError::at(&Origin::Variable(name), removed.to_string()));
+                return Err(ConfigError::at(&SettingOrigin::Variable(name), removed.to_string()));
             } else {
                 unknown.push(name);
             }
@@ -82,14 +82,14 @@ impl Layers {
     /// Adds the settings of a file. `own_data` is true for the file in the data folder.
     pub(super) fn file(&mut self, path: &Path, own_data: bool) -> Result<(), ConfigError> {
         let source = read_limited(path)
-            .map_err(|e| ConfigError::at(&Origin::File(path.to_owned(), 0), format!("cannot be read: {e}")))?;
+            .map_err(|e| ConfigError::at(&SettingOrigin::File(path.to_owned(), 0), format!("cannot be read: {e}")))?;
         self.text(&source, path, own_data)
     }
 
     fn text(&mut self, source: &str, path: &Path, own_data: bool) -> Result<(), ConfigError> {
         let line_of =
             |offset: usize| source.as_bytes()[..offset.min(source.len())].iter().filter(|b| **b == b'\n').count() + 1;
-        let here = |offset: usize| Origin::File(path.to_owned(), line_of(offset));
+        let here = |offset: usize| SettingOrigin::File(path.to_owned(), line_of(offset));
         let table = DeTable::parse(source).map_err(|e| {
             ConfigError::at(&here(e.span().map_or(0, |s| s.start)), format!("is not valid TOML: {}", e.message()))
         })?;
@@ -169,7 +169,7 @@ fn read_limited(path: &Path) -> std::io::Result<String> {
 }
 
 /// Reads a file with one secret. Trailing newlines are removed.
-fn read_secret(path: &Path, origin: &Origin) -> Result<String, ConfigError> {
+fn read_secret(path: &Path, origin: &SettingOrigin) -> Result<String, ConfigError> {
     let text =
         read_limited(path).map_err(|e| ConfigError::at(origin, format!("{} cannot be read: {e}", path.display())))?;
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())

@@ -27,14 +27,14 @@ use std::{
 use svc_auth::Secret;
 use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
-use svc_listen::{AccessLog, Limits, Network};
+use svc_listen::{AccessLog, ConnectionLimits, Network};
 use svc_login::WrongPassword;
 use svc_packages::theme;
 
 pub use caches::Caches;
 pub use keys::{KEY_FILE, SecretKeys};
-pub use origin::Origin;
-pub use registered::Registered;
+pub use origin::SettingOrigin;
+pub use registered::RegisteredEntries;
 pub use settings::{SETTINGS, Setting};
 pub use template::template;
 pub use values::{Environment, LogFormat, SiteUrl};
@@ -56,7 +56,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(crate) fn at(origin: &Origin, what: impl Into<String>) -> Self {
+    pub(crate) fn at(origin: &SettingOrigin, what: impl Into<String>) -> Self {
         ConfigError { place: origin.to_string(), what: what.into() }
     }
 
@@ -151,7 +151,7 @@ pub struct Config {
     /// Log lines of requests.
     pub access_log: AccessLog,
     /// Limits on requests and connections, and the trusted proxies.
-    pub limits: Limits,
+    pub limits: ConnectionLimits,
     /// Maximum number of values in a JSON body, including nested ones.
     pub json_values: usize,
     /// URL of a plugin directory.
@@ -165,7 +165,7 @@ pub struct Config {
     /// Maximum number of revisions per post; `None` for no limit.
     pub revisions: Option<u64>,
     /// Post types, taxonomies, meta and settings from the files.
-    pub registered: Registered,
+    pub registered: RegisteredEntries,
     /// Unknown environment variables with our prefix; probably misspelt.
     pub unknown_variables: Vec<String>,
     shown: Vec<Shown>,
@@ -179,7 +179,7 @@ pub struct Shown {
     /// The value, or `(secret)`; empty if it is not set. In the URL of the database only the password is hidden.
     pub value: String,
     /// The origin of the value.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
     /// Hash of the value, to notice that a secret has changed. Differs between processes.
     pub(crate) hash: u64,
 }
@@ -289,7 +289,7 @@ impl Config {
             log: read.required("log", values::log_filter)?,
             log_format: read.required("log_format", str::parse)?,
             access_log: AccessLog::sampled(read.required("log_sample", values::count)?),
-            limits: Limits {
+            limits: ConnectionLimits {
                 body: read.required("limits.body", values::size)?,
                 connections: read.required("limits.connections", values::count)? as usize,
                 connections_per_network: read.required("limits.connections_per_network", values::count)? as usize,
@@ -318,7 +318,7 @@ impl Config {
     /// Every setting with its value and origin, secrets hidden, in the order of [`SETTINGS`].
     pub fn shown(&self) -> Vec<Shown> {
         let one = |s: &Setting| {
-            let none = || Shown { key: s.key, value: String::new(), origin: Origin::Default, hash: 0 };
+            let none = || Shown { key: s.key, value: String::new(), origin: SettingOrigin::Default, hash: 0 };
             self.shown.iter().find(|shown| shown.key == s.key).cloned().unwrap_or_else(none)
         };
         SETTINGS.iter().map(one).collect()
@@ -418,7 +418,7 @@ impl Reader<'_> {
         let setting = settings::find(key).expect("every setting is in the table");
         let (text, origin) = match (self.layers.get(key), setting.default) {
             (Some(given), _) => (given.text.as_str(), given.origin.clone()),
-            (None, Some(default)) => (default, Origin::Default),
+            (None, Some(default)) => (default, SettingOrigin::Default),
             (None, None) => return Ok(None),
         };
         let value = parse(text).map_err(|why| ConfigError::at(&origin, format!("`{key}` {why}")))?;
@@ -440,7 +440,7 @@ impl Reader<'_> {
     }
 
     fn show(&mut self, key: &'static str, value: String) {
-        let origin = self.layers.get(key).map_or(Origin::Default, |given| given.origin.clone());
+        let origin = self.layers.get(key).map_or(SettingOrigin::Default, |given| given.origin.clone());
         self.shown.push(Shown { key, hash: hash(&value), value, origin });
     }
 }

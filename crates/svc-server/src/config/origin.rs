@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// The default.
     Default,
     /// A file, at this line (from 1), or as a whole (0).
@@ -15,14 +15,14 @@ pub enum Origin {
     Flag(String),
 }
 
-impl std::fmt::Display for Origin {
+impl std::fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Origin::Default => f.write_str("default"),
-            Origin::File(file, 0) => write!(f, "{}", file.display()),
-            Origin::File(file, line) => write!(f, "{}:{line}", file.display()),
-            Origin::Variable(name) => f.write_str(name),
-            Origin::Flag(name) => write!(f, "--{name}"),
+            SettingOrigin::Default => f.write_str("default"),
+            SettingOrigin::File(file, 0) => write!(f, "{}", file.display()),
+            SettingOrigin::File(file, line) => write!(f, "{}:{line}", file.display()),
+            SettingOrigin::Variable(name) => f.write_str(name),
+            SettingOrigin::Flag(name) => write!(f, "--{name}"),
         }
     }
 }
@@ -31,5 +31,5 @@ impl std::fmt::Display for Origin {
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) text: String,
-    pub(super) origin: Origin,
+    pub(super) origin: SettingOrigin,
 }

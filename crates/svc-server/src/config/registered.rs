@@ -13,7 +13,7 @@ use svc_site::{MetaField, registries::sidebars::Sidebar};
 use toml::Spanned;
 use validator::{Validate, ValidationError};
 
-use super::{ConfigError, origin::Origin};
+use super::{ConfigError, origin::SettingOrigin};
 
 /// The tables of a file that this module reads.
 pub(super) const TABLES: [&str; 6] = ["types", "taxonomies", "meta", "settings", "sidebars", "menu_locations"];
@@ -26,7 +26,7 @@ const KINDS: [&str; 6] = ["string", "integer", "number", "boolean", "array", "ob
 
 /// Registered entries, in the order of the files. A later entry replaces an earlier one with the same name.
 #[derive(Clone, Debug, Default)]
-pub struct Registered {
+pub struct RegisteredEntries {
     types: Vec<TypeEntry>,
     taxonomies: Vec<TaxonomyEntry>,
     meta: Vec<MetaEntry>,
@@ -203,7 +203,7 @@ struct LocationEntry {
 }
 
 /// An entry of a table.
-trait Entry: Validate {
+trait ConfigEntry: Validate {
     /// Fields in the order in which their errors are reported; `__all__` stands for rules on the entry as a whole.
     const FIELDS: &'static [&'static str];
 
@@ -219,7 +219,7 @@ trait Entry: Validate {
     }
 }
 
-impl Entry for TypeEntry {
+impl ConfigEntry for TypeEntry {
     const FIELDS: &'static [&'static str] = &["name", "__all__", "rest_base", "slug", "archive", "template"];
 
     fn is_same(&self, other: &Self) -> bool {
@@ -227,7 +227,7 @@ impl Entry for TypeEntry {
     }
 }
 
-impl Entry for TaxonomyEntry {
+impl ConfigEntry for TaxonomyEntry {
     const FIELDS: &'static [&'static str] = &["name", "__all__", "rest_base", "slug"];
 
     fn is_same(&self, other: &Self) -> bool {
@@ -235,7 +235,7 @@ impl Entry for TaxonomyEntry {
     }
 }
 
-impl Entry for MetaEntry {
+impl ConfigEntry for MetaEntry {
     const FIELDS: &'static [&'static str] = &["object", "key", "kind"];
 
     fn is_same(&self, other: &Self) -> bool {
@@ -243,7 +243,7 @@ impl Entry for MetaEntry {
     }
 }
 
-impl Entry for SettingEntry {
+impl ConfigEntry for SettingEntry {
     const FIELDS: &'static [&'static str] = &["option", "kind"];
 
     fn is_same(&self, other: &Self) -> bool {
@@ -251,7 +251,7 @@ impl Entry for SettingEntry {
     }
 }
 
-impl Entry for SidebarEntry {
+impl ConfigEntry for SidebarEntry {
     const FIELDS: &'static [&'static str] = &["id"];
 
     fn is_same(&self, other: &Self) -> bool {
@@ -259,7 +259,7 @@ impl Entry for SidebarEntry {
     }
 }
 
-impl Entry for LocationEntry {
+impl ConfigEntry for LocationEntry {
     const FIELDS: &'static [&'static str] = &["name"];
 
     fn is_same(&self, other: &Self) -> bool {
@@ -338,7 +338,7 @@ fn check_free_taxonomy(entry: &TaxonomyEntry) -> Result<(), ValidationError> {
     check_free("taxonomy", (&own.name, &own.rest_base), core.iter().map(|t| (&*t.name, &*t.rest_base)))
 }
 
-impl Registered {
+impl RegisteredEntries {
     /// Adds the entries of a file.
     ///
     /// # Errors
@@ -346,7 +346,7 @@ impl Registered {
     pub(super) fn file(&mut self, source: &str, path: &Path) -> Result<(), ConfigError> {
         let here = |offset: usize| {
             let before = &source.as_bytes()[..offset.min(source.len())];
-            Origin::File(path.to_owned(), before.iter().filter(|b| **b == b'\n').count() + 1)
+            SettingOrigin::File(path.to_owned(), before.iter().filter(|b| **b == b'\n').count() + 1)
         };
         let file: File = toml::from_str(source)
             .map_err(|e| ConfigError::at(&here(e.span().map_or(0, |s| s.start)), e.message().to_owned()))?;
@@ -363,7 +363,7 @@ impl Registered {
     /// # Errors
     /// The first invalid entry, with its line.
     pub(crate) fn parse(source: &str, path: &Path) -> Result<Self, ConfigError> {
-        let mut registered = Registered::default();
+        let mut registered = RegisteredEntries::default();
         registered.file(source, path)?;
         Ok(registered)
     }
@@ -389,10 +389,10 @@ impl Registered {
     }
 }
 
-fn merge<E: Entry>(
+fn merge<E: ConfigEntry>(
     all: &mut Vec<E>,
     entries: Vec<Spanned<E>>,
-    here: &impl Fn(usize) -> Origin,
+    here: &impl Fn(usize) -> SettingOrigin,
 ) -> Result<(), ConfigError> {
     for entry in entries {
         let start = entry.span().start;
@@ -405,7 +405,7 @@ fn merge<E: Entry>(
     Ok(())
 }
 
-fn override_entries<E: Entry>(all: &mut Vec<E>, entries: Vec<E>) {
+fn override_entries<E: ConfigEntry>(all: &mut Vec<E>, entries: Vec<E>) {
     for entry in entries {
         all.retain(|other| !entry.is_same(other));
         all.push(entry);
@@ -562,8 +562,8 @@ impl SidebarEntry {
 mod tests {
     use super::*;
 
-    fn read(source: &str) -> Result<Registered, String> {
-        let mut registered = Registered::default();
+    fn read(source: &str) -> Result<RegisteredEntries, String> {
+        let mut registered = RegisteredEntries::default();
         registered.file(source, Path::new("svc.toml")).map(|()| registered).map_err(|e| e.to_string())
     }
 

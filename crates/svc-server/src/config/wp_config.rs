@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use svc_brand::Brand;
-use svc_wp_config::{Database, ErrorKind, Located, Tls, WpConfig};
+use svc_wp_config::{DatabaseConstants, ErrorKind, Located, Tls, WpConfig};
 
 use super::{
     ConfigError,
-    origin::{Given, Origin},
+    origin::{Given, SettingOrigin},
     settings::{self, Setting, find},
 };
 
@@ -20,13 +20,13 @@ const OPTIONAL: [(&str, &str); 3] =
     [("WP_HOME", "site_url"), ("WP_ENVIRONMENT_TYPE", "environment"), ("WP_DEBUG", "debug")];
 
 /// A setting with the value that the file gives it.
-pub(super) type Found = (&'static Setting, Given);
+pub(super) type FoundSetting = (&'static Setting, Given);
 
 impl From<svc_wp_config::Error> for ConfigError {
     fn from(error: svc_wp_config::Error) -> Self {
         // A file that cannot be read has no line.
         let line = if matches!(error.kind(), ErrorKind::Io(_)) { 0 } else { error.line() };
-        ConfigError::at(&Origin::File(error.file().to_owned(), line), error.kind().to_string())
+        ConfigError::at(&SettingOrigin::File(error.file().to_owned(), line), error.kind().to_string())
     }
 }
 
@@ -49,7 +49,7 @@ fn or_set(key: &'static str) -> impl FnOnce(svc_wp_config::Error) -> ConfigError
 }
 
 fn given(text: String, file: PathBuf, line: usize) -> Given {
-    Given { text, origin: Origin::File(file, line) }
+    Given { text, origin: SettingOrigin::File(file, line) }
 }
 
 impl From<Located> for Given {
@@ -67,7 +67,7 @@ pub(super) fn read(
     path: &Path,
     environment: &dyn Fn(&str) -> Option<String>,
     is_set: &dyn Fn(&str) -> bool,
-) -> Result<Vec<Found>, ConfigError> {
+) -> Result<Vec<FoundSetting>, ConfigError> {
     let config = WpConfig::read(path, environment)?;
     let mut found = Vec::new();
     let mut put = |key: &str, value: Given| {
@@ -108,7 +108,7 @@ pub(super) fn read(
 }
 
 /// The `mysql:` URL of a database.
-fn database_url(database: &Database) -> String {
+fn database_url(database: &DatabaseConstants) -> String {
     let escape = |text: &str| utf8_percent_encode(text, UNRESERVED).to_string();
     let tls = match database.tls {
         Tls::Off => None,
@@ -118,7 +118,7 @@ fn database_url(database: &Database) -> String {
     let parameters = [("socket", database.socket.as_deref()), ("charset", database.charset.as_deref()), ("tls", tls)];
     let query: Vec<String> =
         parameters.iter().filter_map(|(name, value)| Some(format!("{name}={}", escape((*value)?)))).collect();
-    let Database { name, user, password, host, .. } = database;
+    let DatabaseConstants { name, user, password, host, .. } = database;
     let mut url = format!("mysql://{}:{}@{host}/{}", escape(user), escape(password), escape(name));
     if !query.is_empty() {
         url.push('?');

@@ -11,7 +11,7 @@ use std::{
 use axum::{Router, body::Body, extract::Request, extract::State, response::Response, routing::get};
 use http::{HeaderValue, StatusCode, header::HOST};
 use svc_bridge::{Bridge, Settings, Sources, Watch, connector::Connector, connector::install, record::Recorder};
-use svc_gateway::{Limits, Options, Origin, Proxy, Site};
+use svc_gateway::{Options, Origin, Proxy, ProxyLimits, Site};
 use svc_listen::{App, Client, Compression};
 
 use crate::{
@@ -58,11 +58,11 @@ impl Front {
         let random = |length| svc_auth::random_text(length).map_err(|error| Error::Refused(error.to_string()));
         // Unique for each process, so that a request that comes back is recognized.
         let name = format!("svc-server-{}", random(12)?.expose());
-        let limits = Limits {
+        let limits = ProxyLimits {
             response: wordpress.timeout,
             idle: wordpress.timeout,
             requests: wordpress.connections,
-            ..Limits::default()
+            ..ProxyLimits::default()
         };
         let site = site(config, wordpress, &home)?;
         let proxy = Proxy::new(wordpress.upstream.clone(), name, Options { limits, site });

@@ -37,13 +37,13 @@ pub(super) fn router(site: Arc<Site>) -> Router {
 }
 
 /// The result of reading the database: whether it contains a site. `None` while it is being read.
-type Found = Option<Result<bool, ()>>;
+type DatabaseCheck = Option<Result<bool, ()>>;
 
 /// Reads the database for `/readyz`. A database may take any time to respond, so one thread reads it at a time, and all requests
 /// wait for its result, but not longer than the limit.
 struct Readiness {
     site: Arc<Site>,
-    running: Mutex<Option<watch::Receiver<Found>>>,
+    running: Mutex<Option<watch::Receiver<DatabaseCheck>>>,
 }
 
 impl Readiness {
@@ -59,7 +59,7 @@ impl Readiness {
     }
 
     /// The result of the reading in progress, or of a new one.
-    fn join(&self) -> watch::Receiver<Found> {
+    fn join(&self) -> watch::Receiver<DatabaseCheck> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         // Without its sender, the thread has ended.
         if let Some(result) = running.as_ref().filter(|result| result.has_changed().is_ok()) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use svc_brand::Brand;
-use svc_server::config::{Config, Environment, FILE, Origin, SETTINGS, Setting, Sources};
+use svc_server::config::{Config, Environment, FILE, SETTINGS, Setting, SettingOrigin, Sources};
 
 fn setting(key: &str) -> &'static Setting {
     SETTINGS.iter().find(|s| s.key == key).unwrap()
@@ -25,7 +25,7 @@ fn uses_defaults_without_sources() {
     assert_eq!(config.brand, Brand::default());
     assert_eq!(config.database.expose(), format!("sqlite:{}", dir.path().join("svc-data/site.db").display()));
     assert_eq!(config.limits.body, 64 << 20);
-    assert!(config.shown().iter().all(|s| s.origin == Origin::Default));
+    assert!(config.shown().iter().all(|s| s.origin == SettingOrigin::Default));
 }
 
 #[test]

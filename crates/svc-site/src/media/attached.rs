@@ -5,6 +5,7 @@ use svc_content::srcset::{Image, ImageSize};
 use svc_media::{RegisteredSize, constrain, fit};
 use svc_model::PostId;
 use svc_store::{Meta, StoredText};
+use svc_text::{Html, esc_attr, html};
 
 use crate::{Settings, media::sizes};
 
@@ -43,12 +44,12 @@ pub struct AttachmentFiles {
     /// Size of the file in bytes, measured if the metadata has none.
     pub measured: Option<u64>,
     /// The post that it is attached to.
-    pub parent: Option<Parent>,
+    pub parent: Option<AttachedTo>,
 }
 
 /// The post that an attachment is attached to.
 #[derive(Clone, Debug)]
-pub struct Parent {
+pub struct AttachedTo {
     /// The post's id.
     pub id: PostId,
     /// The post's type.
@@ -264,19 +265,25 @@ impl AttachmentFiles {
         settings: &Settings,
         url: &str,
         size: &RegisteredSize,
-        described_by: Option<&str>,
-    ) -> String {
+        described_by: Option<&Html>,
+    ) -> Html {
         let (src, width, height) = self.sized_file(settings, url, size);
-        let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(String::new, |set| {
+        let srcset = self.image(settings).srcset(&src, (width, height)).map_or_else(Html::new, |set| {
             let sizes = svc_content::srcset::sizes(width);
-            format!(" srcset=\"{}\" sizes=\"{}\"", svc_text::esc_attr(&set), svc_text::esc_attr(&sizes))
+            html!(" srcset=\"{}\" sizes=\"{}\"", esc_attr(&set), esc_attr(&sizes))
         });
-        let alt = svc_text::esc_attr(svc_text::trim(&svc_text::strip_all_tags(&self.alt, false)));
-        let (name, src) = (&size.name, svc_text::esc_attr(&src));
-        let described = described_by.map_or_else(String::new, |id| format!(" aria-describedby=\"{id}\""));
-        format!(
-            "<img width=\"{width}\" height=\"{height}\" src=\"{src}\" class=\"attachment-{name} size-{name}\" \
-             alt=\"{alt}\"{described}{srcset} />"
+        let alt = esc_attr(svc_text::trim(&svc_text::strip_all_tags(&self.alt, false)));
+        let (name, src) = (esc_attr(&size.name), esc_attr(&src));
+        let described = described_by.map(|id| html!(" aria-describedby=\"{}\"", id));
+        html!(
+            "<img width=\"{}\" height=\"{}\" src=\"{}\" class=\"attachment-{name} size-{name}\" alt=\"{}\"{}{} />",
+            width,
+            height,
+            src,
+            alt,
+            described,
+            srcset,
+            name = name
         )
     }
 

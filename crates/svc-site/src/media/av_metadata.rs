@@ -24,7 +24,7 @@ pub fn details(embedded: &AvMetadata, mime: &str, size: u64) -> Map<String, Valu
         details.insert("created_timestamp".to_owned(), created.into());
     }
     for (name, text) in &embedded.tags {
-        details.insert(name.clone(), kses::post(text).into());
+        details.insert(name.clone(), kses::post(text).into_string().into());
     }
     if let Some(cover) = &embedded.cover {
         let mut image = Map::from_iter([("mime".to_owned(), Value::from(cover.mime.as_str()))]);

@@ -1,7 +1,7 @@
 //! Deletes attachments and their files.
 
 use svc_model::PostId;
-use svc_php::{Key, Php};
+use svc_php::{ArrayKey, Php};
 use svc_store::{MetaKind, StoredText, Tx, meta, options, posts};
 
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) fn reset_site_logo(tx: &mut Tx, id: PostId) -> SiteResult<()> {
     let stylesheet = options::get(tx, "stylesheet")?.unwrap_or_default();
     let option = theme_settings(stylesheet.text());
     let theme = stored_arrays::read(tx, &option)?;
-    let is_logo = |name: &Key, value: &Php| key_text(name) == "custom_logo" && int(value) == id.0;
+    let is_logo = |name: &ArrayKey, value: &Php| key_text(name) == "custom_logo" && int(value) == id.0;
     if theme.iter().any(|(name, value)| is_logo(name, value)) {
         let others = theme.into_iter().filter(|(name, value)| !is_logo(name, value)).collect();
         stored_arrays::write(tx, &option, others)?;

@@ -144,13 +144,14 @@ fn image_meta(meta: &ImageMeta, alt: &str) -> Value {
 
 /// Sanitizes an image's metadata as HTML.
 fn sanitized(meta: ImageMeta) -> ImageMeta {
+    let filtered = |text: &str| kses::post(text).into_string();
     ImageMeta {
-        credit: kses::post(&meta.credit),
-        camera: kses::post(&meta.camera),
-        caption: kses::post(&meta.caption),
-        copyright: kses::post(&meta.copyright),
-        title: kses::post(&meta.title),
-        keywords: meta.keywords.iter().map(|word| kses::post(word)).collect(),
+        credit: filtered(&meta.credit),
+        camera: filtered(&meta.camera),
+        caption: filtered(&meta.caption),
+        copyright: filtered(&meta.copyright),
+        title: filtered(&meta.title),
+        keywords: meta.keywords.iter().map(|word| filtered(word)).collect(),
         ..meta
     }
 }
@@ -159,7 +160,7 @@ fn sanitized(meta: ImageMeta) -> ImageMeta {
 fn alt_in(texts: &[(String, String)], locale: &str) -> String {
     let language = locale.split(['_', '-']).next().filter(|language| !language.is_empty()).unwrap_or("en");
     let of = |wanted: &str| texts.iter().find(|(language, _)| language == wanted);
-    of(language).or_else(|| of("x-default")).map(|(_, text)| kses::post(text)).unwrap_or_default()
+    of(language).or_else(|| of("x-default")).map(|(_, text)| kses::post(text).into_string()).unwrap_or_default()
 }
 
 /// The name of a derived file: `photo-300x188.jpg` for `photo.jpg`.

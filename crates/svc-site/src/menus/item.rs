@@ -12,7 +12,7 @@ use svc_store::{
 
 use crate::{
     Settings, Site, SiteResult,
-    menus::target::{self, Target, TargetKind, TargetRef},
+    menus::target::{self, MenuItemTarget, TargetKind, TargetRef},
 };
 
 /// A menu item with all data that its fields need.
@@ -24,7 +24,7 @@ pub struct NavItem {
     /// Id of its menu; zero for none.
     pub menu: TermId,
     /// The target of the link.
-    pub target: Target,
+    pub target: MenuItemTarget,
 }
 
 impl NavItem {
@@ -103,7 +103,7 @@ pub fn items(
                 .map(|t| t.id)
                 .unwrap_or_default(),
             post,
-            target: target::Target::default(),
+            target: target::MenuItemTarget::default(),
         })
         .collect();
     let target_refs: Vec<TargetRef> = items.iter().map(NavItem::target_ref).collect();

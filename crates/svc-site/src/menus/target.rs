@@ -44,7 +44,7 @@ impl TargetKind {
 
 /// The target of a menu item, as the item's fields show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Target {
+pub struct MenuItemTarget {
     /// Display name of the target's type.
     pub label: String,
     /// The target's title; a placeholder with the id if it does not exist.
@@ -88,7 +88,7 @@ pub fn load(
     settings: &Settings,
     caller: &Caller,
     target_refs: &[TargetRef],
-) -> SiteResult<Vec<Target>> {
+) -> SiteResult<Vec<MenuItemTarget>> {
     let objects = objects(db, site, settings, caller, target_refs)?;
     Ok(target_refs.iter().map(|target_ref| target(site, settings, target_ref, &objects)).collect())
 }
@@ -129,11 +129,13 @@ fn objects(
     Ok(objects)
 }
 
-fn target(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
+fn target(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> MenuItemTarget {
     match target_ref.kind {
-        TargetKind::Custom => {
-            Target { label: "Custom Link".to_owned(), url: Some(target_ref.url.clone()), ..Target::default() }
-        }
+        TargetKind::Custom => MenuItemTarget {
+            label: "Custom Link".to_owned(),
+            url: Some(target_ref.url.clone()),
+            ..MenuItemTarget::default()
+        },
         TargetKind::PostType => post(site, settings, target_ref, objects),
         TargetKind::Taxonomy => term(site, settings, target_ref, objects),
         TargetKind::Archive => archive(site, settings, target_ref, objects),
@@ -145,11 +147,11 @@ fn untitled(target_ref: &TargetRef) -> String {
     format!("#{} (no title)", target_ref.object_id)
 }
 
-fn post(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
+fn post(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> MenuItemTarget {
     let kind = site.registries.types.get(&target_ref.object);
     let found = objects.posts.get(&PostId(target_ref.object_id));
     let route = found.map(|post| permalinks::rest_route(site, settings, post));
-    Target {
+    MenuItemTarget {
         label: kind.map_or_else(|| target_ref.object.clone(), |kind| kind.singular_label.clone()),
         title: found.map(|p| p.title.clone()).filter(|t| !t.is_empty()).unwrap_or_else(|| untitled(target_ref)),
         url: Some(found.and_then(|p| objects.permalinks.get(&p.id).cloned()).unwrap_or_default()),
@@ -159,7 +161,7 @@ fn post(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Obje
     }
 }
 
-fn term(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
+fn term(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> MenuItemTarget {
     let taxonomy = site.registries.taxonomies.get(&target_ref.object);
     let found = objects.terms.get(&(TermId(target_ref.object_id), target_ref.object.clone())).zip(taxonomy);
     let url = found.map(|(term, taxonomy)| {
@@ -178,7 +180,7 @@ fn term(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Obje
         let taxonomy = site.registries.taxonomies.get(&term.taxonomy)?;
         Some(permalinks::rest_route_of_term(site, settings, taxonomy, term.id))
     });
-    Target {
+    MenuItemTarget {
         label: taxonomy.map_or_else(|| target_ref.object.clone(), |t| t.singular_label.clone()),
         title: found.map_or_else(|| untitled(target_ref), |(term, _)| term.name.clone()),
         url: Some(url.unwrap_or_default()),
@@ -194,7 +196,7 @@ fn page_of_posts(settings: &Settings) -> Option<PostId> {
     (settings.option("show_on_front") == "page" && !page.is_none()).then_some(page)
 }
 
-fn archive(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> Target {
+fn archive(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Objects) -> MenuItemTarget {
     let kind = site.registries.types.get(&target_ref.object);
     let of_posts = || match page_of_posts(settings) {
         Some(page) => objects.permalinks.get(&page).cloned(),
@@ -202,11 +204,11 @@ fn archive(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &O
     };
     let url = |kind: &PostType| if kind.name == "post" { of_posts() } else { settings.urls.archive(kind) };
     let title = kind.map(|kind| kind.labels.get("archives").unwrap_or(&kind.label).clone());
-    Target {
+    MenuItemTarget {
         label: "Post Type Archive".to_owned(),
         title: title.unwrap_or_default(),
         url: kind.map_or_else(|| Some(String::new()), url),
         invalid: kind.is_none(),
-        ..Target::default()
+        ..MenuItemTarget::default()
     }
 }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use md5::{Digest, Md5};
 use serde_json::Value;
 use svc_packages::{
-    archive::{self, ArchiveError, Limits, UnpackedFile},
+    archive::{self, ArchiveError, ArchiveLimits, UnpackedFile},
     plugins::{self, Plugin},
 };
 use svc_schema::Error;
@@ -25,7 +25,7 @@ const STAGING_PREFIX: &str = ".install-";
 pub fn install(package: &DirectoryPackage, folder: &Path) -> Result<Plugin, Error> {
     check_whole(package)?;
     let stage = stage(folder).map_err(|error| not_writable(&error))?;
-    let files = archive::unpack(&package.bytes, stage.path(), Limits::default()).map_err(refused)?;
+    let files = archive::unpack(&package.bytes, stage.path(), ArchiveLimits::default()).map_err(refused)?;
     let own = only_folder(&files).ok_or_else(errors::no_plugin_inside)?;
     if let Some(listed) = &package.files {
         check_files(&files, &own, listed)?;

@@ -4,7 +4,7 @@ use svc_packages::plugins::{DisplayTexts, Plugin};
 
 /// A plugin in the content folder, or an extension.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct PluginItem {
     /// The plugin's headers.
     pub plugin: Plugin,
     /// Texts for the list of plugins.
@@ -15,10 +15,10 @@ pub struct Item {
     pub compiled_in: bool,
 }
 
-impl Item {
+impl PluginItem {
     /// A plugin with its display texts.
     pub fn new(plugin: Plugin, active: bool, compiled_in: bool) -> Self {
-        Item { display_texts: plugin.display_texts(), plugin, active, compiled_in }
+        PluginItem { display_texts: plugin.display_texts(), plugin, active, compiled_in }
     }
 
     /// The name in REST URLs.

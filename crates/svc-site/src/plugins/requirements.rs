@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value, json};
 use svc_schema::Error;
 
-use crate::{errors::plugins as errors, plugins::item::Item};
+use crate::{errors::plugins as errors, plugins::item::PluginItem};
 
 /// The WordPress version whose REST API and tables this server is compatible with.
 const WORDPRESS: &str = "7.1.4";
@@ -18,7 +18,7 @@ const PHP: &str = "8.5";
 ///
 /// # Errors
 /// If it requires a newer WordPress or PHP, or another plugin that is not active.
-pub fn check(item: &Item, all: &[Item]) -> Result<(), Error> {
+pub fn check(item: &PluginItem, all: &[PluginItem]) -> Result<(), Error> {
     let newer = |needed: &str, here: &str| !needed.is_empty() && compare(needed, here) == Ordering::Greater;
     let (wp, php) = (newer(&item.plugin.requires_wp, WORDPRESS), newer(&item.plugin.requires_php, PHP));
     if wp || php {

@@ -5,13 +5,32 @@ use serde_json::Value;
 
 use crate::media::upload_store::NewFile;
 
+/// What a request does with a field that can be unset, which null does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum FieldChange<T> {
+    /// The request does not contain the field.
+    #[default]
+    Keep,
+    /// The field is unset.
+    Clear,
+    /// The field gets this value.
+    Set(T),
+}
+
+impl<T> From<Option<T>> for FieldChange<T> {
+    /// The change by a value that the request contains; `None` for null.
+    fn from(value: Option<T>) -> Self {
+        value.map_or(FieldChange::Clear, FieldChange::Set)
+    }
+}
+
 /// The fields that a request sets; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct PostDraft {
-    /// `Some(None)` resets the date of a draft to "not set".
-    pub date: Option<Option<String>>,
+    /// Clearing it resets the date of a draft to "not set".
+    pub date: FieldChange<String>,
     /// Like `date`, in UTC.
-    pub date_gmt: Option<Option<String>>,
+    pub date_gmt: FieldChange<String>,
     /// Slug as sent, not yet unique.
     pub slug: Option<String>,
     /// Name of the status.

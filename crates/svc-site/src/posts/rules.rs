@@ -5,7 +5,12 @@ use chrono::{Datelike as _, NaiveDateTime, TimeDelta};
 use svc_model::{Post, PostType, Stamp, UserId};
 use svc_schema::Error;
 
-use crate::{Settings, errors::posts as errors, posts::draft::PostDraft, sanitize};
+use crate::{
+    Settings,
+    errors::posts as errors,
+    posts::draft::{FieldChange, PostDraft},
+    sanitize,
+};
 
 /// Statuses of posts whose date is not fixed until they are published.
 pub(crate) fn is_floating(status: &str) -> bool {
@@ -98,7 +103,7 @@ pub fn apply(
 pub(crate) fn sanitize_guid(post: &mut Post) {
     let guid = svc_text::esc_url(&post.guid);
     if !guid.is_empty() {
-        post.guid = guid;
+        post.guid = guid.into_string();
     }
 }
 
@@ -171,20 +176,20 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
     let mut dated = false;
     match (&draft.date, &draft.date_gmt) {
         // Null takes precedence over a date in the other field.
-        (Some(None), _) | (_, Some(None)) => {
+        (FieldChange::Clear, _) | (_, FieldChange::Clear) => {
             post.date = None;
             post.date_gmt = None;
         }
         // An unchanged date is ignored, because its local time may be ambiguous.
-        (Some(Some(text)), _) => {
+        (FieldChange::Set(text), _) => {
             let dates = settings.zone.parse(text, false).filter(|(local, _)| post.date != Some(*local));
             dated = set_dates(post, dates);
         }
-        (_, Some(Some(text))) => {
+        (FieldChange::Keep, FieldChange::Set(text)) => {
             let dates = settings.zone.parse(text, true).filter(|(_, utc)| post.date_gmt != Some(*utc));
             dated = set_dates(post, dates);
         }
-        (None, None) => {}
+        (FieldChange::Keep, FieldChange::Keep) => {}
     }
     let floats = existing.is_none_or(|p| is_floating(&p.status) && p.date_gmt.is_none());
     if (floats && !dated) || post.date.is_none() {

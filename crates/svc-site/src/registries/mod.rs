@@ -39,7 +39,7 @@ pub struct Registries {
     /// Additional image sizes, and replacements of the default ones.
     pub image_sizes: Vec<RegisteredSize>,
     /// Hooks that change generated URLs and routes. Those of active extensions are added to them.
-    pub url_hooks: svc_permalinks::Hooks,
+    pub url_hooks: svc_permalinks::UrlHooks,
 }
 
 impl Registries {

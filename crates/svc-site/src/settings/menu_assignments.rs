@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use svc_model::TermId;
-use svc_php::{Array, Key, Php};
+use svc_php::{Array, ArrayKey, Php};
 use svc_store::{
     StoredText, Tx,
     options::{self, Options},
@@ -75,9 +75,9 @@ pub fn set_locations(tx: &mut Tx, menu: TermId, locations: &[String]) -> SiteRes
     let mut assigned: Array =
         stored_arrays::member(&theme, LOCATIONS).into_iter().filter(|(_, assigned)| int(assigned) != menu.0).collect();
     for location in locations {
-        assigned.insert(Key::from(location.as_str()), Php::Int(menu.0));
+        assigned.insert(ArrayKey::from(location.as_str()), Php::Int(menu.0));
     }
-    theme.insert(Key::from(LOCATIONS), Php::Array(assigned));
+    theme.insert(ArrayKey::from(LOCATIONS), Php::Array(assigned));
     stored_arrays::write(tx, &option, theme)
 }
 
@@ -89,7 +89,7 @@ pub fn clear_locations(tx: &mut Tx, menu: TermId) -> SiteResult<()> {
     let without = |assigned: Php| if int(&assigned) == menu.0 { Php::Int(0) } else { assigned };
     let assigned =
         stored_arrays::member(&theme, LOCATIONS).into_iter().map(|(name, menu)| (name, without(menu))).collect();
-    theme.insert(Key::from(LOCATIONS), Php::Array(assigned));
+    theme.insert(ArrayKey::from(LOCATIONS), Php::Array(assigned));
     stored_arrays::write(tx, &option, theme)
 }
 
@@ -103,6 +103,6 @@ pub fn set_auto_add(tx: &mut Tx, menu: TermId, wanted: bool) -> SiteResult<()> {
     }
     let others = before.into_iter().map(|(_, listed)| listed).filter(|listed| int(listed) != menu.0);
     let listed: Array = others.chain(wanted.then_some(Php::Int(menu.0))).collect();
-    all.insert(Key::from(AUTO_ADD), Php::Array(listed));
+    all.insert(ArrayKey::from(AUTO_ADD), Php::Array(listed));
     stored_arrays::write(tx, MENU_OPTIONS, all)
 }

@@ -3,8 +3,8 @@
 use svc_brand::Brand;
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
 use svc_permalinks::{
-    AttachmentLink, AttachmentParent, Filters, Hooks, PageLink, Permalinks, PostLink, PostTypeLinks, RestBase,
-    SiteUrls, TaxonomyLinks, TermLink, needs_plain,
+    AttachmentLink, AttachmentParent, Filters, PageLink, Permalinks, PostLink, PostTypeLinks, RestBase, SiteUrls,
+    TaxonomyLinks, TermLink, UrlHooks, needs_plain,
 };
 use svc_store::{StoredText, options::Options, stamp};
 
@@ -47,7 +47,7 @@ fn rest_root(site: &SiteUrls) -> String {
 
 impl Urls {
     /// URLs for these options, types and taxonomies; `hooks` may change them.
-    pub fn new(options: &Options, brand: &Brand, types: &PostTypes, taxonomies: &Taxonomies, hooks: &Hooks) -> Self {
+    pub fn new(options: &Options, brand: &Brand, types: &PostTypes, taxonomies: &Taxonomies, hooks: &UrlHooks) -> Self {
         let text = |name: &str| options.get(name).map_or("", StoredText::text);
         let permalinks =
             Permalinks::new(text("permalink_structure")).with_bases(text("category_base"), text("tag_base"));

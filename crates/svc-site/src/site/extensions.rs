@@ -28,7 +28,7 @@ pub trait Extension: Send + Sync + 'static {
 
     /// Adds filters of URLs, routes and avatar sizes. They apply while the extension is active, like all that
     /// [`Extension::register`] adds. Called each time the site's options have changed.
-    fn filters(&self, _hooks: &mut svc_permalinks::Hooks) {}
+    fn filters(&self, _hooks: &mut svc_permalinks::UrlHooks) {}
 }
 
 /// The names in an option that stores a serialized list.

@@ -23,7 +23,7 @@ use crate::{
     templates::{kinds, named, template::author_kind},
 };
 
-pub use crate::templates::template::{AuthorKind, Kind, Template};
+pub use crate::templates::template::{AuthorKind, Template, TemplateKind};
 
 /// Taxonomy of the theme that a template belongs to.
 pub(crate) const THEME: &str = "wp_theme";
@@ -63,10 +63,10 @@ impl<'a> TemplateLookup<'a> {
         TemplateLookup { site, settings, theme: site.page_theme(cx, settings) }
     }
 
-    fn files(&self, kind: Kind) -> &[TemplateFile] {
+    fn files(&self, kind: TemplateKind) -> &[TemplateFile] {
         match (&self.theme.theme, kind) {
-            (Some(theme), Kind::Template) => &theme.templates,
-            (Some(theme), Kind::Part) => &theme.parts,
+            (Some(theme), TemplateKind::Template) => &theme.templates,
+            (Some(theme), TemplateKind::Part) => &theme.parts,
             (None, _) => &[],
         }
     }
@@ -75,7 +75,7 @@ impl<'a> TemplateLookup<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn all(&self, db: &mut Db, kind: Kind) -> SiteResult<Vec<Template>> {
+    pub fn all(&self, db: &mut Db, kind: TemplateKind) -> SiteResult<Vec<Template>> {
         let mut all = self.saved(db, kind, &self.theme.name, None, PUBLISHED)?;
         // Themes without block templates may have files in this folder, but they are not templates.
         let files = if self.has_block_templates() { self.files(kind) } else { &[] };
@@ -101,7 +101,7 @@ impl<'a> TemplateLookup<'a> {
         if !post_type.public || !self.has_block_templates() {
             return Ok(false);
         }
-        let found = self.published(db, Kind::Template, &format!("{}//{slug}", self.theme.name))?;
+        let found = self.published(db, TemplateKind::Template, &format!("{}//{slug}", self.theme.name))?;
         Ok(found.is_some_and(|found| found.is_selectable_for(&post_type.name)))
     }
 
@@ -110,7 +110,7 @@ impl<'a> TemplateLookup<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn find(&self, db: &mut Db, kind: Kind, id: &str) -> SiteResult<Option<Template>> {
+    pub fn find(&self, db: &mut Db, kind: TemplateKind, id: &str) -> SiteResult<Option<Template>> {
         self.find_in(db, kind, id, WITH_DRAFTS)
     }
 
@@ -118,11 +118,11 @@ impl<'a> TemplateLookup<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn published(&self, db: &mut Db, kind: Kind, id: &str) -> SiteResult<Option<Template>> {
+    pub fn published(&self, db: &mut Db, kind: TemplateKind, id: &str) -> SiteResult<Option<Template>> {
         self.find_in(db, kind, id, PUBLISHED)
     }
 
-    fn find_in(&self, db: &mut Db, kind: Kind, id: &str, statuses: &[&str]) -> SiteResult<Option<Template>> {
+    fn find_in(&self, db: &mut Db, kind: TemplateKind, id: &str, statuses: &[&str]) -> SiteResult<Option<Template>> {
         let Some((theme, slug)) = split_id(id) else { return Ok(None) };
         if let Some(saved) = self.saved(db, kind, theme, Some(&[slug]), statuses)?.into_iter().next() {
             return Ok(Some(saved));
@@ -131,7 +131,7 @@ impl<'a> TemplateLookup<'a> {
     }
 
     /// The theme's file with this id.
-    pub fn theme_file(&self, kind: Kind, id: &str) -> Option<Template> {
+    pub fn theme_file(&self, kind: TemplateKind, id: &str) -> Option<Template> {
         let (theme, slug) = split_id(id).filter(|(theme, _)| *theme == self.theme.name)?;
         debug_assert_eq!(theme, self.theme.name);
         self.files(kind).iter().find(|f| f.slug == slug).map(|file| self.file(kind, file))
@@ -142,14 +142,14 @@ impl<'a> TemplateLookup<'a> {
     /// # Errors
     /// Errors of the store.
     pub fn most_specific(&self, db: &mut Db, slugs: &[&str]) -> SiteResult<Option<Template>> {
-        let mut saved = self.saved(db, Kind::Template, &self.theme.name, Some(slugs), PUBLISHED)?;
+        let mut saved = self.saved(db, TemplateKind::Template, &self.theme.name, Some(slugs), PUBLISHED)?;
         for slug in slugs {
             let wanted = svc_text::sanitize_title(slug);
             if let Some(at) = saved.iter().position(|t| t.slug == wanted) {
                 return Ok(Some(saved.swap_remove(at)));
             }
-            if let Some(file) = self.files(Kind::Template).iter().find(|f| f.slug == *slug) {
-                return Ok(Some(self.file(Kind::Template, file)));
+            if let Some(file) = self.files(TemplateKind::Template).iter().find(|f| f.slug == *slug) {
+                return Ok(Some(self.file(TemplateKind::Template, file)));
             }
         }
         Ok(None)
@@ -159,7 +159,7 @@ impl<'a> TemplateLookup<'a> {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn of_post(&self, db: &mut Db, kind: Kind, post: Post) -> SiteResult<Option<Template>> {
+    pub fn of_post(&self, db: &mut Db, kind: TemplateKind, post: Post) -> SiteResult<Option<Template>> {
         Ok(self.built(db, kind, vec![post], None)?.pop())
     }
 
@@ -171,7 +171,7 @@ impl<'a> TemplateLookup<'a> {
     pub fn of_revisions(
         &self,
         db: &mut Db,
-        kind: Kind,
+        kind: TemplateKind,
         template: &Post,
         revisions: Vec<Post>,
     ) -> SiteResult<Vec<Template>> {
@@ -182,7 +182,7 @@ impl<'a> TemplateLookup<'a> {
     fn saved(
         &self,
         db: &mut Db,
-        kind: Kind,
+        kind: TemplateKind,
         theme: &str,
         slugs: Option<&[&str]>,
         statuses: &[&str],
@@ -200,7 +200,7 @@ impl<'a> TemplateLookup<'a> {
     }
 
     /// Templates of these posts; slug, terms and meta are those of `of` if the posts are its revisions.
-    fn built(&self, db: &mut Db, kind: Kind, rows: Vec<Post>, of: Option<&Post>) -> SiteResult<Vec<Template>> {
+    fn built(&self, db: &mut Db, kind: TemplateKind, rows: Vec<Post>, of: Option<&Post>) -> SiteResult<Vec<Template>> {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
@@ -227,13 +227,20 @@ impl<'a> TemplateLookup<'a> {
         Ok(built)
     }
 
-    fn post(&self, kind: Kind, post: Post, terms: &[Term], meta: &Meta, names: &HashMap<UserId, String>) -> Template {
+    fn post(
+        &self,
+        kind: TemplateKind,
+        post: Post,
+        terms: &[Term],
+        meta: &Meta,
+        names: &HashMap<UserId, String>,
+    ) -> Template {
         let term = |taxonomy: &str| terms.iter().find(|t| t.taxonomy == taxonomy).map(|t| t.name.clone());
         let theme = term(THEME).unwrap_or_default();
         let has_theme_file = theme == self.theme.name && self.files(kind).iter().any(|f| f.slug == post.slug);
         let origin = Some(meta.text("origin")).filter(|o| !o.is_empty()).map(str::to_owned);
         let suggested = !matches!(meta.text("is_wp_suggestion"), "" | "0");
-        let by_name = kind == Kind::Template && kinds::template_type(&post.slug).is_some();
+        let by_name = kind == TemplateKind::Template && kinds::template_type(&post.slug).is_some();
         let author_name = match author_kind(origin.as_deref(), has_theme_file, Some(post.author)) {
             AuthorKind::Theme => self.theme_name(&theme),
             AuthorKind::Site => self.settings.option("blogname").to_owned(),
@@ -257,14 +264,14 @@ impl<'a> TemplateLookup<'a> {
         }
     }
 
-    fn file(&self, kind: Kind, file: &TemplateFile) -> Template {
-        let by_name = if kind == Kind::Template { kinds::template_type(&file.slug) } else { None };
+    fn file(&self, kind: TemplateKind, file: &TemplateFile) -> Template {
+        let by_name = if kind == TemplateKind::Template { kinds::template_type(&file.slug) } else { None };
         let theme_json_entry = self.theme_json_entry(kind, &file.slug);
         let title = by_name
             .map(|k| k.title.to_owned())
             .or_else(|| theme_json_entry.as_ref().and_then(|(title, _)| title.clone()));
         let parts = self.theme.theme.iter().flat_map(|theme| theme.declared_parts());
-        let part = parts.filter(|_| kind == Kind::Part).find(|(name, ..)| *name == file.slug);
+        let part = parts.filter(|_| kind == TemplateKind::Part).find(|(name, ..)| *name == file.slug);
         let part_title = part.and_then(|(_, title, _)| title).map(str::to_owned);
         Template {
             kind,
@@ -285,9 +292,13 @@ impl<'a> TemplateLookup<'a> {
     }
 
     /// Title and post types of a template in `theme.json`.
-    fn theme_json_entry(&self, kind: Kind, slug: &str) -> Option<(Option<String>, Option<Vec<String>>)> {
-        let mut all =
-            self.theme.theme.iter().flat_map(|theme| theme.custom_templates()).filter(|_| kind == Kind::Template);
+    fn theme_json_entry(&self, kind: TemplateKind, slug: &str) -> Option<(Option<String>, Option<Vec<String>>)> {
+        let mut all = self
+            .theme
+            .theme
+            .iter()
+            .flat_map(|theme| theme.custom_templates())
+            .filter(|_| kind == TemplateKind::Template);
         let (_, title, types) = all.find(|(name, ..)| *name == slug)?;
         Some((title.map(str::to_owned), Some(types.into_iter().map(str::to_owned).collect())))
     }

@@ -15,12 +15,12 @@ use svc_store::{
 
 use crate::{
     Site, SiteResult,
-    templates::template::{Kind, Template},
+    templates::template::{Template, TemplateKind},
 };
 
 /// The object that a template is for.
 #[derive(Debug)]
-enum Subject<'a> {
+enum TemplateObject<'a> {
     Author(&'a str),
     Post(&'a PostType, &'a str),
     Term(&'a Taxonomy, &'a str),
@@ -30,28 +30,28 @@ enum Subject<'a> {
 const PREFIXES: [&str; 6] = ["author-", "category-", "page-", "single-", "tag-", "taxonomy-"];
 
 /// The object that a template with this slug is for.
-fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) -> Option<Subject<'a>> {
+fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) -> Option<TemplateObject<'a>> {
     let (at, beginning) = PREFIXES.iter().filter_map(|b| Some((slug.find(b)?, b))).min()?;
     let rest = &slug[at + beginning.len()..];
     // Names may contain hyphens, so the longest matching name is used.
     let after = |name: &str| rest.strip_prefix(name)?.strip_prefix('-');
     let found = match *beginning {
-        "author-" => Subject::Author(rest),
-        "category-" => Subject::Term(taxonomies.get("category")?, rest),
-        "tag-" => Subject::Term(taxonomies.get("post_tag")?, rest),
-        "page-" => Subject::Post(types.get("page")?, rest),
+        "author-" => TemplateObject::Author(rest),
+        "category-" => TemplateObject::Term(taxonomies.get("category")?, rest),
+        "tag-" => TemplateObject::Term(taxonomies.get("post_tag")?, rest),
+        "page-" => TemplateObject::Post(types.get("page")?, rest),
         "single-" => {
             let named = types.iter().filter_map(|kind| Some((kind, after(&kind.name)?)));
             let (kind, slug) = named.max_by_key(|(kind, _)| kind.name.len())?;
-            Subject::Post(kind, slug)
+            TemplateObject::Post(kind, slug)
         }
         _ => {
             let named = taxonomies.iter().filter_map(|kind| Some((kind, after(&kind.name)?)));
             let (kind, slug) = named.max_by_key(|(kind, _)| kind.name.len())?;
-            Subject::Term(kind, slug)
+            TemplateObject::Term(kind, slug)
         }
     };
-    let (Subject::Author(slug) | Subject::Post(_, slug) | Subject::Term(_, slug)) = found;
+    let (TemplateObject::Author(slug) | TemplateObject::Post(_, slug) | TemplateObject::Term(_, slug)) = found;
     (!slug.is_empty()).then_some(found)
 }
 
@@ -60,17 +60,18 @@ fn subject<'a>(slug: &'a str, types: &'a PostTypes, taxonomies: &'a Taxonomies) 
 /// # Errors
 /// Errors of the store.
 pub fn set_titles(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteResult<()> {
-    let nameless = |t: &Template| t.kind == Kind::Template && matches!(&*t.title, "" | "0") && t.description.is_empty();
+    let nameless =
+        |t: &Template| t.kind == TemplateKind::Template && matches!(&*t.title, "" | "0") && t.description.is_empty();
     let slugs: Vec<(usize, String)> =
         templates.iter().enumerate().filter(|(_, t)| nameless(t)).map(|(idx, t)| (idx, t.slug.clone())).collect();
-    let subjects: Vec<(usize, Subject<'_>)> = slugs
+    let subjects: Vec<(usize, TemplateObject<'_>)> = slugs
         .iter()
         .filter_map(|(idx, slug)| Some((*idx, subject(slug, &site.registries.types, &site.registries.taxonomies)?)))
         .collect();
     if subjects.is_empty() {
         return Ok(());
     }
-    let found = Found::load(db, &subjects)?;
+    let found = TemplateObjects::load(db, &subjects)?;
     for (idx, subject) in subjects {
         let (title, description) = found.texts(&subject);
         templates[idx].title = title;
@@ -81,7 +82,7 @@ pub fn set_titles(db: &mut Db, site: &Site, templates: &mut [Template]) -> SiteR
 
 /// The objects that the templates of a list are for.
 #[derive(Default)]
-struct Found {
+struct TemplateObjects {
     authors: HashMap<String, User>,
     /// By type and slug.
     posts: HashMap<(String, String), Post>,
@@ -92,18 +93,18 @@ struct Found {
     same_terms: HashMap<(String, String), usize>,
 }
 
-impl Found {
-    fn load(db: &mut Db, subjects: &[(usize, Subject<'_>)]) -> SiteResult<Self> {
-        let mut found = Found::default();
+impl TemplateObjects {
+    fn load(db: &mut Db, subjects: &[(usize, TemplateObject<'_>)]) -> SiteResult<Self> {
+        let mut found = TemplateObjects::default();
         let (mut users, mut posts, mut terms) = (UserQuery::default(), PostQuery::default(), TermQuery::default());
         for (_, subject) in subjects {
             match subject {
-                Subject::Author(slug) => users.slugs.push((*slug).to_owned()),
-                Subject::Post(kind, slug) => {
+                TemplateObject::Author(slug) => users.slugs.push((*slug).to_owned()),
+                TemplateObject::Post(kind, slug) => {
                     posts.post_types.push(kind.name.clone());
                     posts.slugs.push((*slug).to_owned());
                 }
-                Subject::Term(taxonomy, slug) => {
+                TemplateObject::Term(taxonomy, slug) => {
                     terms.taxonomies.push(taxonomy.name.clone());
                     terms.slugs.push((*slug).to_owned());
                 }
@@ -160,18 +161,18 @@ impl Found {
     }
 
     /// Title and description.
-    fn texts(&self, subject: &Subject<'_>) -> (String, String) {
+    fn texts(&self, subject: &TemplateObject<'_>) -> (String, String) {
         let (label, slug, name, same) = match subject {
-            Subject::Author(slug) => {
+            TemplateObject::Author(slug) => {
                 let name = self.authors.get(*slug).map(|a| a.display_name.as_str());
                 let Some(name) = name else { return (format!("Deleted author: {slug}"), String::new()) };
                 ("Author", *slug, Some(name), self.same_authors.get(&name.to_lowercase()))
             }
-            Subject::Post(kind, slug) => {
+            TemplateObject::Post(kind, slug) => {
                 let post = self.posts.get(&(kind.name.clone(), (*slug).to_owned()));
                 (kind.singular_label.as_str(), *slug, post.map(|p| p.title.as_str()), None)
             }
-            Subject::Term(taxonomy, slug) => {
+            TemplateObject::Term(taxonomy, slug) => {
                 let name = self.terms.get(&(taxonomy.name.clone(), (*slug).to_owned())).map(|t| t.name.as_str());
                 let same = name.and_then(|n| self.same_terms.get(&(taxonomy.name.clone(), n.to_lowercase())));
                 (taxonomy.singular_label.as_str(), *slug, name, same)
@@ -194,9 +195,9 @@ mod tests {
     fn check(slug: &str, expected: &str) {
         let (types, taxonomies) = (PostTypes::default(), Taxonomies::default());
         let found = match subject(slug, &types, &taxonomies) {
-            Some(Subject::Author(slug)) => format!("author {slug}"),
-            Some(Subject::Post(kind, slug)) => format!("{} {slug}", kind.name),
-            Some(Subject::Term(taxonomy, slug)) => format!("{} {slug}", taxonomy.name),
+            Some(TemplateObject::Author(slug)) => format!("author {slug}"),
+            Some(TemplateObject::Post(kind, slug)) => format!("{} {slug}", kind.name),
+            Some(TemplateObject::Term(taxonomy, slug)) => format!("{} {slug}", taxonomy.name),
             None => String::new(),
         };
         assert_eq!(found, expected, "{slug}");

@@ -9,7 +9,7 @@ use svc_store::{
 
 use crate::{
     SiteResult,
-    templates::load::{Kind, THEME},
+    templates::load::{THEME, TemplateKind},
 };
 
 /// Maximum number of suffixes to try for a unique slug.
@@ -17,7 +17,7 @@ pub const MAX_TRIES: u32 = 100;
 
 /// The changes of a transaction to a template's post.
 #[derive(Clone)]
-pub struct Change {
+pub struct TemplateChange {
     /// The new row.
     pub row: Post,
     /// The row that `row` was derived from.
@@ -36,7 +36,7 @@ pub struct Change {
     pub by: UserId,
 }
 
-impl Change {
+impl TemplateChange {
     /// Reapplies the change to the current row: fields that it does not change keep the values of concurrent requests.
     pub fn rebase(&mut self, now: Post) {
         let Some(base) = &self.base else { return };
@@ -59,7 +59,12 @@ impl Change {
 }
 
 /// Inserts a new post with its theme. If the requested slug is empty after sanitizing, the title or the id is its slug.
-pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, permalink: &impl Fn(&Post) -> String) -> SiteResult<()> {
+pub fn insert(
+    tx: &mut Tx,
+    change: &mut TemplateChange,
+    kind: TemplateKind,
+    permalink: &impl Fn(&Post) -> String,
+) -> SiteResult<()> {
     let theme = change.theme.clone().unwrap_or_default();
     let theme_term = find_or_create_term(tx, THEME, &theme)?;
     let title = svc_text::sanitize_title(&change.row.title);
@@ -80,7 +85,7 @@ pub fn insert(tx: &mut Tx, change: &mut Change, kind: Kind, permalink: &impl Fn(
 }
 
 /// A slug that is unique among the theme's templates.
-pub fn unique_slug(tx: &mut Tx, wanted: &str, kind: Kind, theme: TermId) -> SiteResult<String> {
+pub fn unique_slug(tx: &mut Tx, wanted: &str, kind: TemplateKind, theme: TermId) -> SiteResult<String> {
     let mut slug = wanted.to_owned();
     for n in 2..MAX_TRIES {
         let others: Vec<PostId> = posts::by_slug(tx, &slug, &[kind.post_type()])?.iter().map(|p| p.id).collect();

@@ -5,26 +5,26 @@ use svc_model::{Post, UserId};
 
 /// Templates or template parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TemplateKind {
     /// Templates of whole pages.
     Template,
     /// Template parts.
     Part,
 }
 
-impl Kind {
+impl TemplateKind {
     /// The post type of stored templates.
     pub fn post_type(self) -> &'static str {
         match self {
-            Kind::Template => "wp_template",
-            Kind::Part => "wp_template_part",
+            TemplateKind::Template => "wp_template",
+            TemplateKind::Part => "wp_template_part",
         }
     }
 
     /// The context for hooked blocks: that of a template part, or none for whole pages. `ignored` is the stored list of
     /// hooked blocks that are not inserted.
     pub fn root(self, ignored: &str) -> Option<ContentRoot> {
-        (self == Kind::Part).then(|| ContentRoot::of(self.post_type(), ignored))
+        (self == TemplateKind::Part).then(|| ContentRoot::of(self.post_type(), ignored))
     }
 }
 
@@ -57,7 +57,7 @@ impl AuthorKind {
 #[derive(Clone, Debug)]
 pub struct Template {
     /// Template or template part.
-    pub kind: Kind,
+    pub kind: TemplateKind,
     /// The theme that it belongs to.
     pub theme: String,
     /// Its slug within the theme.

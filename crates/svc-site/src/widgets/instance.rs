@@ -3,7 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
 use svc_php::{
-    Array, Key, Php,
+    Array, ArrayKey, Php,
     serialize::{serialize, unserialize},
 };
 
@@ -24,7 +24,7 @@ impl Instance {
 
     /// A setting's stored value.
     pub fn get(&self, name: &str) -> Option<&Php> {
-        self.0.get(&Key::from(name)).filter(|value| !matches!(value, Php::Null))
+        self.0.get(&ArrayKey::from(name)).filter(|value| !matches!(value, Php::Null))
     }
 
     /// A setting as text; empty if not set.
@@ -44,7 +44,7 @@ impl Instance {
 
     /// Sets a value; an existing setting keeps its position.
     pub fn set(&mut self, name: &str, value: Php) {
-        self.0.insert(Key::from(name), value);
+        self.0.insert(ArrayKey::from(name), value);
     }
 }
 

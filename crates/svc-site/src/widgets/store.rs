@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use indexmap::IndexMap;
-use svc_php::{Array, Key, Php};
+use svc_php::{Array, ArrayKey, Php};
 use svc_store::{Db, Tx, options};
 
 use crate::{Site, SiteResult, registries::sidebars::INACTIVE, stored_arrays, widgets::instance::Instance};
@@ -91,7 +91,7 @@ impl Widgets {
         let mut instances = IndexMap::new();
         for kind in kinds.clone() {
             for (key, value) in array(&option(kind)) {
-                if let (Key::Int(number), Php::Array(settings)) = (key, value) {
+                if let (ArrayKey::Int(number), Php::Array(settings)) = (key, value) {
                     instances.insert(format!("{kind}-{number}"), Instance(settings));
                 }
             }
@@ -109,7 +109,7 @@ impl Widgets {
         registered: impl Iterator<Item = &'a str>,
     ) -> Self {
         let mut widgets = Widgets { instances, stored, ..Widgets::default() };
-        if widgets.stored.iter().all(|(key, _)| *key == Key::from(VERSION.0)) {
+        if widgets.stored.iter().all(|(key, _)| *key == ArrayKey::from(VERSION.0)) {
             return widgets;
         }
         let mut sidebars: IndexMap<String, Vec<String>> = IndexMap::new();
@@ -171,7 +171,7 @@ impl Widgets {
         if self.sidebars.contains_key(sidebar) {
             return;
         }
-        let stored = self.stored.get(&Key::from(sidebar)).and_then(ids_in);
+        let stored = self.stored.get(&ArrayKey::from(sidebar)).and_then(ids_in);
         let ids: Vec<String> =
             stored.into_iter().flatten().filter(|id| self.instances.contains_key(*id)).map(str::to_owned).collect();
         self.sidebars.values_mut().for_each(|listed| listed.retain(|id| !ids.contains(id)));
@@ -240,7 +240,7 @@ impl Widgets {
         for (name, ids) in &self.sidebars {
             let is_in_unlisted_sidebar = |id: &&String| name == INACTIVE && unlisted.contains(id.as_str());
             let ids: Vec<&String> = ids.iter().filter(|id| !is_in_unlisted_sidebar(id)).collect();
-            let key = Key::from(name.as_str());
+            let key = ArrayKey::from(name.as_str());
             let before = match self.stored.get(&key) {
                 Some(Php::Array(before)) => before.clone(),
                 _ if ids.is_empty() => continue,
@@ -265,9 +265,9 @@ impl Widgets {
             array.insert(key, Php::Array(entries.into_iter().collect()));
         }
         // The version follows all sidebars, also new ones.
-        let version = array.get(&Key::from(VERSION.0)).cloned().unwrap_or(Php::Int(VERSION.1));
-        let mut array: Array = array.into_iter().filter(|(key, _)| *key != Key::from(VERSION.0)).collect();
-        array.insert(Key::from(VERSION.0), version);
+        let version = array.get(&ArrayKey::from(VERSION.0)).cloned().unwrap_or(Php::Int(VERSION.1));
+        let mut array: Array = array.into_iter().filter(|(key, _)| *key != ArrayKey::from(VERSION.0)).collect();
+        array.insert(ArrayKey::from(VERSION.0), version);
         array
     }
 }
@@ -279,12 +279,12 @@ impl Widgets {
 pub fn store_instance(tx: &mut Tx, id_base: &str, number: i64, instance: Option<Instance>) -> SiteResult<()> {
     let name = option(id_base);
     let mut settings: Array =
-        stored_arrays::read(tx, &name)?.into_iter().filter(|(key, _)| *key != Key::from(MULTI)).collect();
+        stored_arrays::read(tx, &name)?.into_iter().filter(|(key, _)| *key != ArrayKey::from(MULTI)).collect();
     match instance {
-        Some(instance) => settings.insert(Key::Int(number), Php::Array(instance.0)),
-        None => settings = settings.into_iter().filter(|(key, _)| *key != Key::Int(number)).collect(),
+        Some(instance) => settings.insert(ArrayKey::Int(number), Php::Array(instance.0)),
+        None => settings = settings.into_iter().filter(|(key, _)| *key != ArrayKey::Int(number)).collect(),
     }
-    settings.insert(Key::from(MULTI), Php::Int(1));
+    settings.insert(ArrayKey::from(MULTI), Php::Int(1));
     stored_arrays::write(tx, &name, settings)
 }
 
@@ -295,8 +295,8 @@ mod tests {
     /// Ids by sidebar, as the option stores them.
     fn option_of(sidebars: &[(&str, &[&str])]) -> Array {
         let list = |ids: &[&str]| Php::Array(ids.iter().map(|id| Php::from(*id)).collect());
-        let mut array: Array = sidebars.iter().map(|(name, ids)| (Key::from(*name), list(ids))).collect();
-        array.insert(Key::from(VERSION.0), Php::Int(VERSION.1));
+        let mut array: Array = sidebars.iter().map(|(name, ids)| (ArrayKey::from(*name), list(ids))).collect();
+        array.insert(ArrayKey::from(VERSION.0), Php::Int(VERSION.1));
         array
     }
 
@@ -346,7 +346,7 @@ mod tests {
             let known = order(&stored).into_iter().filter(|key| key != "other").collect::<Vec<_>>();
             assert_eq!(known, wanted(&["php-only", INACTIVE, "main", VERSION.0]), "{name}");
             for (sidebar, ids) in expected {
-                let found: Vec<&str> = stored.get(&Key::from(*sidebar)).and_then(ids_in).unwrap().collect();
+                let found: Vec<&str> = stored.get(&ArrayKey::from(*sidebar)).and_then(ids_in).unwrap().collect();
                 assert_eq!(found, *ids, "{name}: {sidebar}");
             }
         }
@@ -357,7 +357,7 @@ mod tests {
         let mut widgets = widgets();
         widgets.kinds.insert("plugin".to_owned());
         let stored = widgets.to_stored();
-        let ids = |sidebar: &str| stored.get(&Key::from(sidebar)).and_then(ids_in).unwrap().collect::<Vec<_>>();
+        let ids = |sidebar: &str| stored.get(&ArrayKey::from(sidebar)).and_then(ids_in).unwrap().collect::<Vec<_>>();
         assert_eq!(ids("main"), ["text-2", "text-7"]);
         assert_eq!(ids("php-only"), ["plugin-2", "rss-4", "plugin-3"], "not registered here");
     }

@@ -105,6 +105,6 @@ fn hide_comments(tx: &mut Tx, id: PostId) -> Result<Option<StoredText>> {
     hide.and_where(Expr::col("comment_post_ID").eq(id.0));
     let ids: Vec<i64> = states.iter().map(|(id, _)| *id).collect();
     tx.change_rows(&hide, rows::COMMENTS, &ids)?;
-    let map = states.into_iter().map(|(id, state)| (svc_php::Key::Int(id), svc_php::Php::from(state.as_str())));
+    let map = states.into_iter().map(|(id, state)| (svc_php::ArrayKey::Int(id), svc_php::Php::from(state.as_str())));
     Ok(Some(StoredText::of(svc_php::Php::Array(map.collect()))))
 }

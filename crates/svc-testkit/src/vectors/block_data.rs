@@ -3,14 +3,15 @@
 use std::rc::Rc;
 
 use svc_blocks::data::{
-    AuthorView, BlockData, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts, PostsQuery, SiteInfo,
-    TaxonomyView, TemplatePartView, TermView, TermsQuery,
+    AuthorView, BlockData, BlockSiteInfo, CommentView, CommentsQuery, FeedItem, ImageRequest, PostView, Posts,
+    PostsQuery, TaxonomyView, TemplatePartView, TermView, TermsQuery,
 };
 use svc_model::{CommentId, Post, PostId, Term, TermId, UserId};
+use svc_text::Html;
 
 /// The recorded site.
 pub(super) struct RecordedSite {
-    site_info: SiteInfo,
+    site_info: BlockSiteInfo,
 }
 
 const HOME: &str = "http://example.org";
@@ -24,7 +25,7 @@ pub(super) const OWN_HOST: &str = "example.org";
 impl RecordedSite {
     pub(super) fn new() -> Self {
         RecordedSite {
-            site_info: SiteInfo {
+            site_info: BlockSiteInfo {
                 name: "Example Site".to_owned(),
                 description: "A tagline".to_owned(),
                 home: HOME.to_owned(),
@@ -36,7 +37,7 @@ impl RecordedSite {
                 smilies: true,
                 smilies_url: SMILIES_URL.to_owned(),
                 own_host: OWN_HOST.to_owned(),
-                ..SiteInfo::default()
+                ..BlockSiteInfo::default()
             },
         }
     }
@@ -46,13 +47,13 @@ fn first_post() -> PostView {
     PostView {
         post: Post { id: PostId(1), post_type: "post".to_owned(), status: "publish".to_owned(), ..Post::default() },
         link: format!("{HOME}/2024/03/05/hello-world/"),
-        title: "Hello world!".to_owned(),
+        title: "Hello world!".into(),
         ..PostView::default()
     }
 }
 
 impl BlockData for RecordedSite {
-    fn site_info(&self) -> &SiteInfo {
+    fn site_info(&self) -> &BlockSiteInfo {
         &self.site_info
     }
 
@@ -141,7 +142,7 @@ impl BlockData for RecordedSite {
         None
     }
 
-    fn image(&self, _: PostId, _: &ImageRequest) -> Option<String> {
+    fn image(&self, _: PostId, _: &ImageRequest) -> Option<Html> {
         None
     }
 

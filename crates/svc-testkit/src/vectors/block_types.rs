@@ -1,7 +1,7 @@
 //! Test vectors for block types in the REST API.
 
 use serde_json::{Map, Value, json};
-use svc_blocks::variations::{self, Part};
+use svc_blocks::variations::{self, PartVariation};
 use svc_content::blocks::{BlockType, BlockTypes};
 use svc_model::{PostTypes, Taxonomies};
 
@@ -67,10 +67,10 @@ fn with_theme_additions(block_type: &BlockType) -> BlockType {
 }
 
 /// The template parts of the recorded theme.
-fn template_parts() -> Vec<Part> {
+fn template_parts() -> Vec<PartVariation> {
     PARTS
         .iter()
-        .map(|(slug, title, area)| Part {
+        .map(|(slug, title, area)| PartVariation {
             slug: (*slug).to_owned(),
             title: (*title).to_owned(),
             theme: "twentytwentyfive".to_owned(),

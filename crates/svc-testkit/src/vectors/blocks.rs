@@ -19,8 +19,10 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             let blocks: Vec<Block<'_>> = vector.arg(0).as_array()?.iter().map(from_recorded).collect();
             blocks::serialize_blocks(&blocks).into()
         }
-        "do_blocks" => with_renderer(|renderer| renderer.render(&blocks::parse(vector.text(0)))).into(),
-        "render_block" => with_renderer(|renderer| renderer.render_block(&from_recorded(vector.arg(0)))).into(),
+        "do_blocks" => with_renderer(|renderer| renderer.render(&blocks::parse(vector.text(0))).into_string()).into(),
+        "render_block" => {
+            with_renderer(|renderer| renderer.render_block(&from_recorded(vector.arg(0))).into_string()).into()
+        }
         "excerpt_remove_blocks" => {
             with_renderer(|renderer| block_render::excerpt_remove_blocks(vector.text(0), renderer)).into()
         }

@@ -51,7 +51,7 @@ pub(super) fn call(vector: &Vector) -> Option<Outcome> {
             let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
             add_target(text, vector.arg(1).as_str().unwrap_or("_blank"), &names).into()
         }
-        "filter:the_title" => display::render_title(text).into(),
+        "filter:the_title" => display::render_title(text).into_string().into(),
         name => return with_context(|context| in_context(name, vector, context)),
     })
 }
@@ -79,14 +79,14 @@ fn split_html(text: &str) -> Vec<Value> {
 fn in_context(name: &str, vector: &Vector, context: &RenderContext<'_>) -> Option<Outcome> {
     let (text, second) = (vector.text(0), vector.text(1));
     Some(match name {
-        "filter:the_content" => display::render_content(text, context).into(),
-        "filter:the_excerpt" => display::render_manual_excerpt(text, context).into(),
-        "filter:comment_text" => display::render_comment(text, context).into(),
-        "filter:term_description" => display::render_term_description(text, context).into(),
-        "filter:widget_text_content" => display::render_widget_text(text, context).into(),
+        "filter:the_content" => display::render_content(text, context).into_string().into(),
+        "filter:the_excerpt" => display::render_manual_excerpt(text, context).into_string().into(),
+        "filter:comment_text" => display::render_comment(text, context).into_string().into(),
+        "filter:term_description" => display::render_term_description(text, context).into_string().into(),
+        "filter:widget_text_content" => display::render_widget_text(text, context).into_string().into(),
         "wp_trim_excerpt" if !svc_text::trim(text).is_empty() => text.into(),
-        "wp_trim_excerpt" => svc_content::trim_excerpt(second, context.excerpt_length, context).into(),
-        "rendered_excerpt" => display::render_excerpt(text, second, context).into(),
+        "wp_trim_excerpt" => svc_content::trim_excerpt(second, context.excerpt_length, context).into_string().into(),
+        "rendered_excerpt" => display::render_excerpt(text, second, context).into_string().into(),
         _ => return None,
     })
 }

@@ -14,9 +14,9 @@ use super::{Outcome, Vector, block_data::OWN_HOST};
 pub(super) fn call(vector: &Vector) -> Option<Outcome> {
     let text = vector.text(0);
     Some(match vector.function.as_str() {
-        "wp_kses" => kses::filter(text, &allowed(vector.arg(1))?).into(),
-        "wp_kses_post" | "wp_filter_post_kses" => kses::filter(text, &posts()).into(),
-        "wp_kses_data" | "wp_filter_kses" => kses::data(text).into(),
+        "wp_kses" => kses::filter(text, &allowed(vector.arg(1))?).into_string().into(),
+        "wp_kses_post" | "wp_filter_post_kses" => kses::filter(text, &posts()).into_string().into(),
+        "wp_kses_data" | "wp_filter_kses" => kses::data(text).into_string().into(),
         // Recorded with slashed text.
         "wp_filter_nohtml_kses" => svc_text::slash(&kses::strip(&svc_text::unslash(text))).into(),
         "safecss_filter_attr" => css::filter_declarations(text).into(),

@@ -2,7 +2,7 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value, json};
-use svc_php::{Array, Key, Object, Php, json as text, query, serialize};
+use svc_php::{Array, ArrayKey, Object, Php, json as text, query, serialize};
 
 use super::{Outcome, Vector};
 
@@ -68,8 +68,8 @@ fn from_recorded(value: Value) -> Php {
     }
 }
 
-fn entries(properties: Map<String, Value>) -> impl Iterator<Item = (Key, Php)> {
-    properties.into_iter().map(|(name, value)| (Key::from(name.as_str()), from_recorded(value)))
+fn entries(properties: Map<String, Value>) -> impl Iterator<Item = (ArrayKey, Php)> {
+    properties.into_iter().map(|(name, value)| (ArrayKey::from(name.as_str()), from_recorded(value)))
 }
 
 /// Encodes a result in the format of the recordings, with markers.
@@ -94,7 +94,7 @@ fn to_recorded(value: Php) -> Value {
     }
 }
 
-fn name(key: &Key) -> String {
+fn name(key: &ArrayKey) -> String {
     String::from_utf8(key.to_bytes())
         .unwrap_or_else(|error| format!("$b64:{}", BASE64_STANDARD.encode(error.as_bytes())))
 }

@@ -20,9 +20,9 @@ fn plain(vector: &Vector) -> Option<Outcome> {
     Some(match vector.function.as_str() {
         "sanitize_text_field" => svc_text::sanitize_text_field(text).into(),
         "sanitize_textarea_field" => svc_text::sanitize_textarea_field(text).into(),
-        "esc_html" => svc_text::esc_html(text).into(),
-        "esc_attr" => svc_text::esc_attr(text).into(),
-        "esc_textarea" => svc_text::esc_textarea(text).into(),
+        "esc_html" => svc_text::esc_html(text).into_string().into(),
+        "esc_attr" => svc_text::esc_attr(text).into_string().into(),
+        "esc_textarea" => svc_text::esc_textarea(text).into_string().into(),
         "esc_js" => svc_text::esc_js(text).into(),
         "esc_xml" => svc_text::esc_xml(text).into(),
         "sanitize_email" => svc_text::sanitize_email(text).into(),
@@ -69,7 +69,7 @@ fn with_arguments(vector: &Vector) -> Option<Outcome> {
         "wp_encode_emoji" => svc_text::encode_emoji(text).into_owned().into(),
         "wp_strip_all_tags" => svc_text::strip_all_tags(text, vector.arg(1) == &Value::Bool(true)).into(),
         "sanitize_url" | "esc_url_raw" => svc_text::sanitize_url_with(text, protocols).into(),
-        "esc_url" => svc_text::esc_url_with(text, protocols).into(),
+        "esc_url" => svc_text::esc_url_with(text, protocols).into_string().into(),
         "wp_kses_bad_protocol" => svc_text::bad_protocol(text, protocols).into(),
         "remove_accents" => {
             bytes_outcome(svc_text::remove_accents_from_bytes(&bytes_of(vector.arg(0)), vector.text(1)))

@@ -61,7 +61,7 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
     f.add("id", integer().default(0).minimum(0).describe("The menu item's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.post.id);
     let title = f.add("title", types(["string", "object"]).describe("The menu item's title.").context(VIEW_EDIT_EMBED));
     title.subfield("raw", string().describe("The title as stored, or the title of the linked object.").context(&["edit"])).get(|i| i.title().to_owned());
-    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|i| render::title(i.title()));
+    title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|i| render::title(i.title()).into_string());
     title.set(|d, v: Value| d.title = crate::posts::fields::text(v));
     f.add("status", string().describe("The menu item's status.").one_of(site.writable_statuses()).default("publish").context(VIEW_EDIT_EMBED))
         .get(|i| i.post.status.clone()).set(|d, v| d.status = Some(v));

@@ -10,7 +10,7 @@ use svc_site::{
     menus::{
         item::{self, MENU, NavItem},
         save::{ItemMeta, ORPHANED, store_meta},
-        target::{self, Target, TargetKind, TargetRef},
+        target::{self, MenuItemTarget, TargetKind, TargetRef},
     },
     posts::draft::PostDraft,
 };
@@ -156,7 +156,7 @@ fn merge(
             target_ref.url.clear();
             // A title equal to the target's is not stored, so that it follows later changes of the target.
             let targets = target::load(db, site, settings, caller, std::slice::from_ref(target_ref))?;
-            if targets.first().is_some_and(|Target { title, .. }| *title == item.title) {
+            if targets.first().is_some_and(|MenuItemTarget { title, .. }| *title == item.title) {
                 item.title.clear();
             }
         }

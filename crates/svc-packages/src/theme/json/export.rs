@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Serializer, Value, ser::PrettyFormatter};
 
 use super::{
-    Origin, ThemeJson,
+    StyleOrigin, ThemeJson,
     tables::{APPEARANCE_TOOLS, PRESETS},
 };
 
@@ -25,7 +25,7 @@ const PROPERTIES: [&str; 11] = [
     "version",
 ];
 /// Origins of the presets that a theme exports. Later ones replace earlier ones of the same slug.
-const ORIGINS: [Origin; 2] = [Origin::Theme, Origin::Custom];
+const ORIGINS: [StyleOrigin; 2] = [StyleOrigin::Theme, StyleOrigin::Custom];
 
 impl ThemeJson {
     /// Formats the settings and styles as `theme.json`: each setting's presets are merged into one list, settings
@@ -59,7 +59,7 @@ fn flatten(settings: &mut Map<String, Value>) {
     let scale = [("spacing", "spacingScale")];
     for (group, name) in PRESETS.iter().map(|presets| presets.path).chain(scale) {
         let Some(value) = settings.get_mut(group).and_then(|group| group.get_mut(name)) else { continue };
-        let of = |origin: &Origin| value.get(origin.name()).filter(|v| !v.is_null()).cloned();
+        let of = |origin: &StyleOrigin| value.get(origin.name()).filter(|v| !v.is_null()).cloned();
         let by_origin: Vec<Value> = ORIGINS.iter().filter_map(of).collect();
         match by_origin.last() {
             Some(Value::Array(_)) => *value = merge_presets(&by_origin),
@@ -117,8 +117,8 @@ mod tests {
             "settings": {"color": {"palette": {"custom": [{"slug": "b", "color": "navy"}, {"slug": "c", "color": "tan"}]}}},
             "styles": {"color": {"text": "var:preset|color|c"}},
         });
-        let mut json = ThemeJson::new(theme, Origin::Theme);
-        json.merge(&ThemeJson::new(chosen, Origin::Custom));
+        let mut json = ThemeJson::new(theme, StyleOrigin::Theme);
+        json.merge(&ThemeJson::new(chosen, StyleOrigin::Custom));
         let expected = r#"{
 	"$schema": "https://schemas.wp.org/wp/7.1/theme.json",
 	"settings": {

@@ -23,9 +23,9 @@ pub const VERSION: u64 = 3;
 /// Maximum nesting depth; deeper properties are dropped.
 const MAX_DEPTH: usize = 24;
 
-/// Origin of settings and styles. Presets are stored per origin.
+/// StyleOrigin of settings and styles. Presets are stored per origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub enum StyleOrigin {
     /// WordPress's defaults.
     Default,
     /// The theme.
@@ -34,16 +34,16 @@ pub enum Origin {
     Custom,
 }
 
-impl Origin {
+impl StyleOrigin {
     /// All origins, in merge order.
-    pub const ALL: [Origin; 3] = [Origin::Default, Origin::Theme, Origin::Custom];
+    pub const ALL: [StyleOrigin; 3] = [StyleOrigin::Default, StyleOrigin::Theme, StyleOrigin::Custom];
 
     /// The name in the REST API.
     pub fn name(self) -> &'static str {
         match self {
-            Origin::Default => "default",
-            Origin::Theme => "theme",
-            Origin::Custom => "custom",
+            StyleOrigin::Default => "default",
+            StyleOrigin::Theme => "theme",
+            StyleOrigin::Custom => "custom",
         }
     }
 }
@@ -54,7 +54,7 @@ pub struct ThemeJson(Map<String, Value>);
 
 impl ThemeJson {
     /// Parses a file or a stored document.
-    pub fn new(source: Value, origin: Origin) -> Self {
+    pub fn new(source: Value, origin: StyleOrigin) -> Self {
         let Value::Object(mut source) = source else { return ThemeJson::default() };
         migrate(&mut source, origin);
         let widths = styles::widths(source.get("settings"));
@@ -79,7 +79,7 @@ impl ThemeJson {
     pub fn core() -> &'static ThemeJson {
         static CORE: LazyLock<ThemeJson> = LazyLock::new(|| {
             let source = serde_json::from_str(include_str!("core.json")).expect("core.json is invalid");
-            ThemeJson::new(source, Origin::Default)
+            ThemeJson::new(source, StyleOrigin::Default)
         });
         &CORE
     }
@@ -171,7 +171,7 @@ fn replace_lists(target: &mut Value, new: &Value) {
     }
     for presets in PRESETS {
         let (group, name) = presets.path;
-        for origin in Origin::ALL {
+        for origin in StyleOrigin::ALL {
             if new[group][name][origin.name()].is_array() {
                 replace(group, name, Some(origin.name()));
             }
@@ -221,7 +221,7 @@ fn replace_recursive(target: &mut Value, over: &Value) {
 
 /// Migrates older files to the current version. Presets defined by a version 2 theme replace the defaults; those of the
 /// user do not.
-fn migrate(source: &mut Map<String, Value>, origin: Origin) {
+fn migrate(source: &mut Map<String, Value>, origin: StyleOrigin) {
     let version = source.get("version").and_then(Value::as_u64).unwrap_or(1);
     if version == 1
         && let Some(Value::Object(settings)) = source.get_mut("settings")
@@ -231,7 +231,7 @@ fn migrate(source: &mut Map<String, Value>, origin: Origin) {
         blocks.into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut).for_each(rename);
     }
     if version < VERSION
-        && origin != Origin::Custom
+        && origin != StyleOrigin::Custom
         && let Some(settings) = source.get_mut("settings").filter(|s| s.is_object())
     {
         if settings["typography"]["fontSizes"].is_array() {
@@ -284,9 +284,9 @@ fn expand_appearance_tools(settings: &mut Map<String, Value>) {
 }
 
 /// Drops unknown settings and groups presets by origin.
-fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, is_top_level: bool) {
+fn clean_settings(settings: &mut Map<String, Value>, origin: StyleOrigin, is_top_level: bool) {
     retain_settings(settings, is_top_level);
-    if origin != Origin::Default
+    if origin != StyleOrigin::Default
         && let Some(spacing) = settings.get_mut("spacing").and_then(Value::as_object_mut)
     {
         spacing::compute(spacing);
@@ -298,7 +298,7 @@ fn clean_settings(settings: &mut Map<String, Value>, origin: Origin, is_top_leve
         }
     }
     if let Some(scale) = settings.get_mut("spacing").and_then(|g| g.get_mut("spacingScale"))
-        && Origin::ALL.iter().all(|o| scale.get(o.name()).is_none())
+        && StyleOrigin::ALL.iter().all(|o| scale.get(o.name()).is_none())
     {
         *scale = group_by_origin(origin, scale.take());
     }
@@ -382,7 +382,7 @@ fn pixels(length: &str) -> Option<f64> {
     if is_number { number.parse::<f64>().ok().map(|number| number * factor) } else { None }
 }
 
-fn group_by_origin(origin: Origin, value: Value) -> Value {
+fn group_by_origin(origin: StyleOrigin, value: Value) -> Value {
     Value::Object(Map::from_iter([(origin.name().to_owned(), value)]))
 }
 
@@ -424,7 +424,7 @@ mod tests {
     #[track_caller]
     fn check(over: Value, path: &str, expected: Value) {
         let mut merged = ThemeJson::core().clone();
-        merged.merge(&ThemeJson::new(over, Origin::Theme));
+        merged.merge(&ThemeJson::new(over, StyleOrigin::Theme));
         let merged = Value::Object(merged.members().clone());
         assert_eq!(merged.pointer(path).unwrap_or(&Value::Null), &expected, "{path}");
     }
@@ -474,7 +474,7 @@ mod tests {
         let mut failed = Vec::new();
         for line in include_str!("../../../testdata/shown_styles.jsonl").lines() {
             let row: Value = serde_json::from_str(line).unwrap();
-            let mut shown = ThemeJson::new(row["given"].clone(), Origin::Custom).0;
+            let mut shown = ThemeJson::new(row["given"].clone(), StyleOrigin::Custom).0;
             shown.retain(|name, _| matches!(name.as_str(), "styles" | "settings"));
             let shown = Value::Object(shown);
             if shown != row["shown"] {
@@ -492,7 +492,7 @@ mod tests {
                     "other": {"color": {"text": "red"}}},
                 "blocks": {"core/group": {"variations": {"dark": {"elements": {"link": {"color": {"text": "pink"}}},
                     "blocks": {"core/list": {"color": {"text": "grey"}, "variations": {"x": {"css": "y"}}}}}}}}}}),
-            Origin::Theme,
+            StyleOrigin::Theme,
         );
         let blocks = vec!["core/group".to_owned(), "core/columns".to_owned()];
         json.add_variations(&[("dark".to_owned(), blocks, json!({"color": {"text": "a", "background": "b"}}))]);
@@ -507,7 +507,7 @@ mod tests {
 
     #[test]
     fn child_themes_merge_lists_by_index() {
-        let read = |value| ThemeJson::new(value, Origin::Theme);
+        let read = |value| ThemeJson::new(value, StyleOrigin::Theme);
         let mut parent = read(json!({"customTemplates": [{"name": "wide", "postTypes": ["post"]}, {"name": "bare"}],
             "settings": {"spacing": {"units": ["px", "rem"]}}}));
         parent.merge(&read(json!({"customTemplates": [{"name": "kid"}], "settings": {"spacing": {"units": ["em"]}}})));

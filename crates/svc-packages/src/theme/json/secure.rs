@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use svc_content::{blocks::BlockTypes, css::filter_declarations};
 
 use super::{
-    Origin, PRESETS, Presets, migrate, resolve, retain_settings,
+    PRESETS, Presets, StyleOrigin, migrate, resolve, retain_settings,
     styles::{Nested, StyleNode, clean, widths},
     tables::{BOOLEANS, INDIRECT_PROPERTIES, PROPERTIES, TOP_LEVEL},
 };
@@ -41,7 +41,7 @@ pub fn without_insecure_properties(
     mut members: Map<String, Value>,
     registered: RegisteredBlocks<'_>,
 ) -> Map<String, Value> {
-    migrate(&mut members, Origin::Custom);
+    migrate(&mut members, StyleOrigin::Custom);
     members.retain(|name, _| TOP_LEVEL.contains(&name.as_str()));
     let widths = widths(members.get("settings"));
     members.retain(|name, value| {

@@ -2,6 +2,7 @@
 
 use svc_php::Php;
 use svc_site::{SiteResult, sanitize, widgets::instance::Instance};
+use svc_text::{Html, esc_attr, esc_textarea, html};
 
 use crate::{
     blocks::with_blocks,
@@ -70,7 +71,7 @@ impl WidgetType for Block {
         instance
     }
 
-    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
         let (renderer, settings, text) = (context.renderer, context.settings, instance.text("content"));
         let cx = context.db.cx().clone();
         with_blocks(renderer, settings, context.viewer, context.db, |blocks| {
@@ -78,12 +79,15 @@ impl WidgetType for Block {
         })
     }
 
-    fn form(&self, number: &str, instance: &Instance) -> String {
-        let id = format!("widget-block-{number}-content");
-        format!(
+    fn form(&self, number: &str, instance: &Instance) -> Html {
+        let number = esc_attr(number);
+        let id = html!("widget-block-{}-content", number);
+        html!(
             "<p>\n\t\t\t<label for=\"{id}\">\n\t\t\t\tBlock HTML:\t\t\t</label>\n\t\t\t<textarea id=\"{id}\" \
-             name=\"widget-block[{number}][content]\" rows=\"6\" cols=\"50\" class=\"widefat code\">{}</textarea>\n\t\t</p>",
-            svc_text::esc_textarea(&instance.text("content"))
+             name=\"widget-block[{}][content]\" rows=\"6\" cols=\"50\" class=\"widefat code\">{}</textarea>\n\t\t</p>",
+            number,
+            esc_textarea(&instance.text("content")),
+            id = id
         )
     }
 }
@@ -115,19 +119,22 @@ impl WidgetType for CustomHtml {
         instance
     }
 
-    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
         let title = context.title(instance, "");
-        let content = instance.text("content");
-        Ok(Some(format!("{title}<div class=\"textwidget custom-html-widget\">{content}</div>")))
+        let content = Html::trusted(instance.text("content"), "stored as HTML: filtered when it was saved");
+        Ok(Some(html!("{}<div class=\"textwidget custom-html-widget\">{}</div>", title, content)))
     }
 
-    fn form(&self, number: &str, instance: &Instance) -> String {
-        let (id, name) = (format!("widget-custom_html-{number}"), format!("widget-custom_html[{number}]"));
-        format!(
+    fn form(&self, number: &str, instance: &Instance) -> Html {
+        let number = esc_attr(number);
+        let (id, name) = (html!("widget-custom_html-{}", number), html!("widget-custom_html[{}]", number));
+        html!(
             "<input id=\"{id}-title\" name=\"{name}[title]\" class=\"title sync-input\" type=\"hidden\" value=\"{}\" />\n\t\t\
              <textarea id=\"{id}-content\" name=\"{name}[content]\" class=\"content sync-input\" hidden>{}</textarea>",
-            svc_text::esc_attr(&instance.text("title")),
-            svc_text::esc_textarea(&instance.text("content"))
+            esc_attr(&instance.text("title")),
+            esc_textarea(&instance.text("content")),
+            id = id,
+            name = name
         )
     }
 }

@@ -10,6 +10,7 @@ use svc_store::{
     posts::{self, PostOrderBy, PostQuery},
     terms::{self, TermOrderBy, TermQuery},
 };
+use svc_text::{Html, esc_attr, esc_html, esc_url, html};
 
 use crate::{
     content as render,
@@ -67,46 +68,60 @@ pub(crate) const TYPES: [SimpleWidget; 6] = [
 
 const PAGE_ORDERS: [(&str, &str); 3] = [("post_title", "Page title"), ("menu_order", "Page order"), ("ID", "Page ID")];
 
+/// The name of a term.
+fn stored(name: &str) -> Html {
+    Html::trusted(name, "stored as HTML: filtered when it was saved")
+}
+
 /// A title and a list of items.
-fn list(title: &str, items: &str) -> Option<String> {
-    Some(format!("{title}\n\t\t\t<ul>\n\t\t\t{items}\t\t\t</ul>\n\n\t\t\t"))
+fn list(title: &Html, items: &Html) -> Option<Html> {
+    Some(html!("{}\n\t\t\t<ul>\n\t\t\t{}\t\t\t</ul>\n\n\t\t\t", title, items))
 }
 
 /// A script that runs `action` on a selection in the drop-down list with this id. `action` accesses the element as `list`.
-fn on_choice(id: &str, action: &str) -> String {
-    format!(
-        "<script>\n(function (list) {{\n\tlist.addEventListener(\"change\", function () {{\n\t\t{action}\n\t}});\n}})(document.getElementById({}));\n</script>\n",
-        svc_php::json::compact(&id.into())
+fn on_choice(id: &Html, action: &'static str) -> Html {
+    html!(
+        "<script>\n(function (list) {{\n\tlist.addEventListener(\"change\", function () {{\n\t\t{}\n\t}});\n}})(document.getElementById({}));\n</script>\n",
+        action,
+        Html::trusted(
+            svc_php::json::compact(&id.as_str().into()),
+            "JSON, whose slashes are escaped, so that it cannot end a script"
+        )
     )
 }
 
-fn archives(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn archives(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let title = context.title(instance, "Archives");
     let (count, as_menu) = (instance.is_on("count"), instance.is_on("dropdown"));
-    let mut items = String::new();
+    let mut items = Html::new();
     for (year, month, n) in posts::months(context.db, "post", MAX_ITEMS)? {
         let Some(name) = usize::try_from(month).ok().and_then(|m| MONTHS.get(m.checked_sub(1)?)) else { continue };
-        let href = svc_text::esc_url(&context.settings.urls.site.date_link(year, Some(month), None));
-        let number = if count { format!("&nbsp;({n})") } else { String::new() };
-        items.push_str(&if as_menu {
-            format!("\t<option value='{href}'> {name} {year} {number}</option>\n")
+        let href = esc_url(&context.settings.urls.site.date_link(year, Some(month), None));
+        let number = if count { html!("&nbsp;({})", n) } else { Html::new() };
+        items.push(if as_menu {
+            html!("\t<option value='{}'> {} {} {}</option>\n", href, name, year, number)
         } else {
-            format!("\t<li><a href='{href}'>{name} {year}</a>{number}</li>\n")
+            html!("\t<li><a href='{}'>{} {}</a>{}</li>\n", href, name, year, number)
         });
     }
     if as_menu {
-        let (id, label) = (format!("archives-dropdown-{}", context.number), context.title_text(instance, "Archives"));
+        let (id, label) = (html!("archives-dropdown-{}", context.number), context.title_text(instance, "Archives"));
         let script = on_choice(&id, "if (list.value) { location.href = list.value; }");
-        return Ok(Some(format!(
-            "{title}\t\t<label class=\"screen-reader-text\" for=\"{id}\">{label}</label>\n\t\t<select id=\"{id}\" \
-             name=\"archive-dropdown\">\n\t\t\t\n\t\t\t<option value=\"\">Select Month</option>\n\t\t\t{items}\n\t\t\
-             </select>\n\n\t\t\t{script}"
+        return Ok(Some(html!(
+            "{}\t\t<label class=\"screen-reader-text\" for=\"{id}\">{}</label>\n\t\t<select id=\"{id}\" \
+             name=\"archive-dropdown\">\n\t\t\t\n\t\t\t<option value=\"\">Select Month</option>\n\t\t\t{}\n\t\t\
+             </select>\n\n\t\t\t{}",
+            title,
+            label,
+            items,
+            script,
+            id = id
         )));
     }
-    Ok(list(&title, &format!("\t{items}")))
+    Ok(list(&title, &html!("\t{}", items)))
 }
 
-fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let title = context.title(instance, "Categories");
     let Some(taxonomy) = context.site.registries.taxonomies.get("category") else { return Ok(None) };
     let query = TermQuery::default()
@@ -121,7 +136,7 @@ fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResul
     let url = |term: &Term| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above))
+        esc_url(&context.settings.urls.term(term, taxonomy, &above))
     };
     let nested = instance.is_on("hierarchical");
     let tree = Tree::new(&rows, |term| term.id.0, |term| term.parent.0);
@@ -130,41 +145,54 @@ fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResul
         let below = if nested { tree.below(term.id.0, MAX_DEPTH) } else { Vec::new() };
         term.count + below.iter().map(|(term, _)| term.count).sum::<i64>()
     };
-    let number = |space: &str, term: &Term| {
-        if instance.is_on("count") { format!("{space}({})", count(term)) } else { String::new() }
+    let number = |space: &'static str, term: &Term| {
+        if instance.is_on("count") { html!("{}({})", space, count(term)) } else { Html::new() }
     };
     if instance.is_on("dropdown") {
         let ordered = if nested { tree.below(0, MAX_DEPTH) } else { rows.iter().map(|term| (term, 0)).collect() };
         let option = |(term, level): &(&Term, usize)| {
-            let (indent, number) = ("&nbsp;".repeat(3 * level), number("&nbsp;&nbsp;", term));
-            format!("\t<option class=\"level-{level}\" value=\"{}\">{indent}{}{number}</option>\n", term.id, term.name)
+            let (indent, number) = ((0..3 * level).map(|_| "&nbsp;").collect::<Html>(), number("&nbsp;&nbsp;", term));
+            html!(
+                "\t<option class=\"level-{}\" value=\"{}\">{}{}{}</option>\n",
+                level,
+                term.id.0,
+                indent,
+                stored(&term.name),
+                number
+            )
         };
-        let options: String = ordered.iter().map(option).collect();
+        let options: Html = ordered.iter().map(option).collect();
         let (id, label) = (context.category_menu_id(), context.title_text(instance, "Categories"));
-        let action = svc_text::esc_url(&context.settings.urls.site.home_url(""));
+        let action = esc_url(&context.settings.urls.site.home_url(""));
         let script = on_choice(&id, "if (list.value > 0) { list.form.submit(); }");
-        return Ok(Some(format!(
+        return Ok(Some(html!(
             "{title}<form action=\"{action}\" method=\"get\"><label class=\"screen-reader-text\" \
              for=\"{id}\">{label}</label><select  name='cat' id='{id}' class='postform'>\n\t<option value='-1'>Select \
-             Category</option>\n{options}</select>\n</form>{script}"
+             Category</option>\n{options}</select>\n</form>{script}",
+            title = title,
+            action = action,
+            id = id,
+            label = label,
+            options = options,
+            script = script
         )));
     }
     let item = |term: &Term| {
-        let (id, href, name) = (term.id, url(term), &term.name);
-        format!("<li class=\"cat-item cat-item-{id}\"><a href=\"{href}\">{name}</a>{}\n", number(" ", term))
+        let (id, href, name) = (term.id.0, url(term), stored(&term.name));
+        html!("<li class=\"cat-item cat-item-{}\"><a href=\"{}\">{}</a>{}\n", id, href, name, number(" ", term))
     };
     if !nested {
-        let items: String = rows.iter().map(|term| format!("\t{}</li>\n", item(term))).collect();
-        return Ok(list(&title, &format!("\t{items}")));
+        let items: Html = rows.iter().map(|term| html!("\t{}</li>\n", item(term))).collect();
+        return Ok(list(&title, &html!("\t{}", items)));
     }
     let nested = Nested {
         rows: &rows,
         id: |term: &Term| term.id.0,
         parent: |term: &Term| term.parent.0,
-        open: &|term, _| format!("\t{}", item(term)),
+        open: &|term, _| html!("\t{}", item(term)),
         indents_items: false,
     };
-    Ok(list(&title, &format!("\t{}", nested.html())))
+    Ok(list(&title, &html!("\t{}", nested.html())))
 }
 
 /// Items by the id of their parent. Items whose parent is not in the list are under 0.
@@ -199,7 +227,7 @@ struct Nested<'a, T> {
     id: fn(&T) -> i64,
     parent: fn(&T) -> i64,
     /// Renders an item without its closing tag. The second argument: whether it has children.
-    open: &'a dyn Fn(&T, bool) -> String,
+    open: &'a dyn Fn(&T, bool) -> Html,
     /// Whether items below the top level are indented, as their lists are.
     indents_items: bool,
 }
@@ -209,7 +237,7 @@ const MAX_DEPTH: usize = 20;
 
 impl<T> Nested<'_, T> {
     /// As in WordPress, items whose ancestor is not in the list are at the end, without their children.
-    fn html(&self) -> String {
+    fn html(&self) -> Html {
         let mut below: Vec<(i64, Vec<&T>)> = Vec::new();
         for row in self.rows {
             let parent = (self.parent)(row);
@@ -223,36 +251,40 @@ impl<T> Nested<'_, T> {
             if below.iter().any(|(parent, _)| *parent == 0) { 0 } else { self.rows.first().map_or(0, self.parent) };
         let mut html = self.level(top, &mut below, 0);
         for row in below.into_iter().flat_map(|(_, children)| children) {
-            html.push_str(&(self.open)(row, false));
-            html.push_str("</li>\n");
+            html.push((self.open)(row, false));
+            html.push("</li>\n");
         }
         html
     }
 
     /// The list of the children of an item, which are taken out of `below`.
-    fn level(&self, parent: i64, below: &mut Vec<(i64, Vec<&T>)>, depth: usize) -> String {
-        let Some(at) = below.iter().position(|(known, _)| *known == parent) else { return String::new() };
-        let mut html = String::new();
-        let indent = "\t".repeat(depth);
+    fn level(&self, parent: i64, below: &mut Vec<(i64, Vec<&T>)>, depth: usize) -> Html {
+        let Some(at) = below.iter().position(|(known, _)| *known == parent) else { return Html::new() };
+        let mut html = Html::new();
+        let indent: Html = (0..depth).map(|_| "\t").collect();
         for row in below.remove(at).1 {
-            let inner = if depth < MAX_DEPTH { self.level((self.id)(row), below, depth + 1) } else { String::new() };
+            let inner = if depth < MAX_DEPTH { self.level((self.id)(row), below, depth + 1) } else { Html::new() };
             if self.indents_items {
-                html.push_str(&indent);
+                html.push(&indent);
             }
-            html.push_str(&(self.open)(row, !inner.is_empty()));
+            html.push((self.open)(row, !inner.is_empty()));
             if !inner.is_empty() {
                 if !html.ends_with('\n') {
-                    html.push('\n');
+                    html.push("\n");
                 }
-                html.push_str(&format!("{indent}<ul class='children'>\n{inner}{indent}</ul>\n"));
+                html.push(html!(
+                    "{indent}<ul class='children'>\n{inner}{indent}</ul>\n",
+                    indent = indent,
+                    inner = inner
+                ));
             }
-            html.push_str("</li>\n");
+            html.push("</li>\n");
         }
         html
     }
 }
 
-fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let exclude = svc_php::list::parse_id_list(&instance.text("exclude").into()).unwrap_or_default();
     let order = match instance.text("sortby").as_str() {
         "post_title" => vec![(PostOrderBy::Title, Order::Asc)],
@@ -269,19 +301,19 @@ fn pages(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Opt
     }
     let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
     let open = |page: &Post, has_children: bool| {
-        let href = links.get(&page.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let href = links.get(&page.id).map(|href| esc_url(href)).unwrap_or_default();
         let class = if has_children { " page_item_has_children" } else { "" };
-        let (id, title) = (page.id, post_title(page));
-        format!("<li class=\"page_item page-item-{id}{class}\"><a href=\"{href}\">{title}</a>")
+        let (id, title) = (page.id.0, post_title(page));
+        html!("<li class=\"page_item page-item-{}{}\"><a href=\"{}\">{}</a>", id, class, href, title)
     };
     let nested =
         Nested { rows: &rows, id: |page| page.id.0, parent: |page| page.parent.0, open: &open, indents_items: true };
-    Ok(list(&context.title(instance, "Pages"), &format!("\t{}", nested.html())))
+    Ok(list(&context.title(instance, "Pages"), &html!("\t{}", nested.html())))
 }
 
 /// A post's title as HTML, or a placeholder.
-fn post_title(post: &Post) -> String {
-    if post.title.is_empty() { format!("#{} (no title)", post.id) } else { render::title(&post.title) }
+fn post_title(post: &Post) -> Html {
+    if post.title.is_empty() { html!("#{} (no title)", post.id.0) } else { render::title(&post.title) }
 }
 
 /// The number of items to list.
@@ -292,7 +324,7 @@ fn item_count(instance: &Instance) -> u64 {
     }
 }
 
-fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let query = PostQuery::published("post", item_count(instance)).order_by(vec![(PostOrderBy::Date, Order::Desc)]);
     let ids = posts::query(context.db, &query)?.ids;
     let rows = posts::get_many(context.db, &ids)?;
@@ -301,35 +333,38 @@ fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteRes
     }
     let links = permalinks::of_posts(context.db, context.site, context.settings, &rows)?;
     let format = context.settings.option("date_format");
-    let mut items = String::new();
+    let mut items = Html::new();
     for post in &rows {
-        let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let href = links.get(&post.id).map(|href| esc_url(href)).unwrap_or_default();
         let title = match title_with_prefix(post) {
-            title if title.is_empty() => "(no title)".to_owned(),
+            title if title.is_empty() => Html::from("(no title)"),
             title => title,
         };
         let date = match post.date.filter(|_| instance.is_on("show_date")) {
             Some(date) => {
-                let date = svc_blocks::date::format(date, format);
-                format!("\t\t\t\t\t\t<span class=\"post-date\">{date}</span>\n\t\t\t\t\t")
+                let date = esc_html(&svc_blocks::date::format(date, format));
+                html!("\t\t\t\t\t\t<span class=\"post-date\">{}</span>\n\t\t\t\t\t", date)
             }
-            None => String::new(),
+            None => Html::new(),
         };
-        items.push_str(&format!(
-            "\t\t\t\t\t\t\t\t<li>\n\t\t\t\t\t<a href=\"{href}\">{title}</a>\n\t\t\t\t\t{date}\t\t\t\t</li>\n\t\t\t"
+        items.push(html!(
+            "\t\t\t\t\t\t\t\t<li>\n\t\t\t\t\t<a href=\"{}\">{}</a>\n\t\t\t\t\t{}\t\t\t\t</li>\n\t\t\t",
+            href,
+            title,
+            date
         ));
     }
     let title = context.title(instance, "Recent Posts");
-    Ok(Some(format!("\n\t\t{title}\n\t\t<ul>\n\t\t\t{items}\t\t</ul>\n\n\t\t")))
+    Ok(Some(html!("\n\t\t{}\n\t\t<ul>\n\t\t\t{}\t\t</ul>\n\n\t\t", title, items)))
 }
 
 /// A post's title as HTML; that of a post with a password has a prefix.
-fn title_with_prefix(post: &Post) -> String {
+fn title_with_prefix(post: &Post) -> Html {
     let title = render::title(&post.title);
-    if post.is_protected() { format!("Protected: {title}") } else { title }
+    if post.is_protected() { html!("Protected: {}", title) } else { title }
 }
 
-fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let query = CommentQuery::default()
         .approved(vec!["1".to_owned()])
         .types_exclude(vec!["note".to_owned()])
@@ -341,26 +376,31 @@ fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> Site
     let post_ids: Vec<PostId> = rows.iter().map(|c| c.post).collect();
     let found = posts::get_many(context.db, &post_ids)?;
     let links = permalinks::of_posts(context.db, context.site, context.settings, &found)?;
-    let mut items = String::new();
+    let mut items = Html::new();
     for comment in &rows {
         let Some(post) = found.iter().find(|post| post.id == comment.post) else { continue };
-        let href = links.get(&post.id).map(|href| svc_text::esc_url(href)).unwrap_or_default();
+        let href = links.get(&post.id).map(|href| esc_url(href)).unwrap_or_default();
         // Between tags, quotes are no markup.
-        let author = svc_text::esc_html(&comment.author).replace("&#039;", "'").replace("&quot;", "\"");
-        items.push_str(&format!(
-            "<li class=\"recentcomments\"><span class=\"comment-author-link\">{author}</span> on <a \
-             href=\"{href}#comment-{}\">{}</a></li>",
-            comment.id,
+        let author = Html::trusted(
+            esc_html(&comment.author).replace("&#039;", "'").replace("&quot;", "\""),
+            "escaped, but for the quotes of a text between tags",
+        );
+        items.push(html!(
+            "<li class=\"recentcomments\"><span class=\"comment-author-link\">{}</span> on <a \
+             href=\"{}#comment-{}\">{}</a></li>",
+            author,
+            href,
+            comment.id.0,
             title_with_prefix(post)
         ));
     }
-    Ok(Some(format!("{}<ul id=\"recentcomments\">{items}</ul>", context.title(instance, "Recent Comments"))))
+    Ok(Some(html!("{}<ul id=\"recentcomments\">{}</ul>", context.title(instance, "Recent Comments"), items)))
 }
 
 /// Smallest and largest font size in a tag cloud, in points.
 const FONT_SIZES: (f64, f64) = (8.0, 22.0);
 
-fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let named = instance.text("taxonomy");
     let taxonomies = &context.site.registries.taxonomies;
     let Some(taxonomy) = taxonomies.get(&named).or_else(|| taxonomies.get("post_tag")) else { return Ok(None) };
@@ -385,22 +425,30 @@ fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult
     let link = |(n, term): (usize, &Term)| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        let href = svc_text::esc_url(&context.settings.urls.term(term, taxonomy, &above));
+        let href = esc_url(&context.settings.urls.term(term, taxonomy, &above));
         let size = svc_php::float::to_text(FONT_SIZES.0 + (weight(term) - least) * step);
-        let (id, name, count, position) = (term.id, &term.name, term.count, n + 1);
+        let (id, name, count, position) = (term.id.0, stored(&term.name), term.count, n + 1);
         let items = if count == 1 { "item" } else { "items" };
         let number = if instance.is_on("count") {
-            format!("<span class=\"tag-link-count\"> ({count})</span>")
+            html!("<span class=\"tag-link-count\"> ({})</span>", count)
         } else {
-            String::new()
+            Html::new()
         };
-        format!(
+        html!(
             "<a href=\"{href}\" class=\"tag-cloud-link tag-link-{id} tag-link-position-{position}\" style=\"font-size: \
              {size}pt;\" aria-label=\"{} ({count} {items})\">{name}{number}</a>",
-            svc_text::esc_attr(name)
+            esc_attr(&term.name),
+            href = href,
+            id = id,
+            position = position,
+            size = esc_attr(&size),
+            count = count,
+            items = items,
+            name = name,
+            number = number
         )
     };
-    let links: Vec<String> = rows.iter().enumerate().map(link).collect();
+    let links: Vec<Html> = rows.iter().enumerate().map(link).collect();
     let title = context.title(instance, &taxonomy.label);
-    Ok(Some(format!("{title}<div class=\"tagcloud\">{}</div>\n", links.join("\n"))))
+    Ok(Some(html!("{}<div class=\"tagcloud\">{}</div>\n", title, Html::join(links, "\n"))))
 }

@@ -6,6 +6,7 @@ use svc_store::{
     meta::{self, MetaKind},
     posts,
 };
+use svc_text::{Html, esc_attr, esc_html, esc_url, html};
 
 use crate::{
     renderer::widget_types::WidgetContext,
@@ -59,35 +60,39 @@ fn source(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Op
     Ok(if url.is_empty() { None } else { Some((url, String::new())) })
 }
 
-fn player(context: &mut WidgetContext<'_>, instance: &Instance, tag: &str) -> SiteResult<Option<String>> {
+fn player(context: &mut WidgetContext<'_>, instance: &Instance, tag: &'static str) -> SiteResult<Option<Html>> {
     let Some((url, _)) = source(context, instance)? else { return Ok(None) };
     let attribute = if instance.is_on("loop") { " loop" } else { "" };
     let title = context.title(instance, "");
-    Ok(Some(format!(
-        "{title}<{tag} controls preload=\"metadata\"{attribute} src=\"{}\"></{tag}>",
-        svc_text::esc_url(&url)
+    Ok(Some(html!(
+        "{}<{tag} controls preload=\"metadata\"{} src=\"{}\"></{tag}>",
+        title,
+        attribute,
+        esc_url(&url),
+        tag = tag
     )))
 }
 
-fn image(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn image(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let Some((url, stored_alt)) = source(context, instance)? else { return Ok(None) };
     let (alt, link) = (instance.text("alt"), instance.text("link_url"));
-    let alt = svc_text::esc_attr(if alt.is_empty() { &stored_alt } else { &alt });
-    let mut html =
-        format!("<img class=\"image\" src=\"{}\" alt=\"{alt}\" decoding=\"async\" />", svc_text::esc_url(&url));
+    let alt = esc_attr(if alt.is_empty() { &stored_alt } else { &alt });
+    let mut html = html!("<img class=\"image\" src=\"{}\" alt=\"{}\" decoding=\"async\" />", esc_url(&url), alt);
     if !link.is_empty() {
-        html = format!("<a href=\"{}\">{html}</a>", svc_text::esc_url(&link));
+        html = html!("<a href=\"{}\">{}</a>", esc_url(&link), html);
     }
-    let caption = svc_text::esc_html(&instance.text("caption"));
+    let caption = esc_html(&instance.text("caption"));
     if !caption.is_empty() {
-        html = format!(
-            "<figure class=\"wp-caption\">{html}<figcaption class=\"wp-caption-text\">{caption}</figcaption></figure>"
+        html = html!(
+            "<figure class=\"wp-caption\">{}<figcaption class=\"wp-caption-text\">{}</figcaption></figure>",
+            html,
+            caption
         );
     }
-    Ok(Some(format!("{}{html}", context.title(instance, ""))))
+    Ok(Some(html!("{}{}", context.title(instance, ""), html)))
 }
 
-fn gallery(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn gallery(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let ids = svc_php::list::parse_id_list(&instance.text("ids").into()).unwrap_or_default();
     let ids: Vec<PostId> =
         ids.into_iter().take(MAX_IMAGES).filter_map(|id| i64::try_from(id).ok()).map(PostId).collect();
@@ -97,10 +102,15 @@ fn gallery(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<O
     }
     let columns = instance.number("columns").clamp(1, 9);
     let figure = |(id, url, alt): &(PostId, String, String)| {
-        let (url, alt) = (svc_text::esc_url(url), svc_text::esc_attr(alt));
-        format!("<figure class=\"gallery-item\"><img class=\"wp-image-{id}\" src=\"{url}\" alt=\"{alt}\" /></figure>")
+        let (url, alt) = (esc_url(url), esc_attr(alt));
+        html!(
+            "<figure class=\"gallery-item\"><img class=\"wp-image-{}\" src=\"{}\" alt=\"{}\" /></figure>",
+            id.0,
+            url,
+            alt
+        )
     };
-    let figures: String = found.iter().map(figure).collect();
+    let figures: Html = found.iter().map(figure).collect();
     let title = context.title(instance, "");
-    Ok(Some(format!("{title}<div class=\"gallery gallery-columns-{columns}\">{figures}</div>")))
+    Ok(Some(html!("{}<div class=\"gallery gallery-columns-{}\">{}</div>", title, columns, figures)))
 }

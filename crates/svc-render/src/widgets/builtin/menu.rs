@@ -3,6 +3,7 @@
 use svc_model::TermId;
 use svc_site::{SiteResult, menus::item::MENU, widgets::instance::Instance};
 use svc_store::terms;
+use svc_text::{Html, esc_attr, html};
 
 use crate::{
     menus::render_menu,
@@ -17,14 +18,17 @@ pub(crate) const TYPE: SimpleWidget = SimpleWidget {
     settings: &[("title", "Title:", Input::Text), ("nav_menu", "Menu ID:", Input::Number(0))], partial_update: true, render,
 };
 
-fn render(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+fn render(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let id = TermId(instance.number("nav_menu"));
     let Some(menu) = (if id.0 > 0 { terms::get(context.db, id, Some(MENU))? } else { None }) else {
         return Ok(None);
     };
     let items = render_menu(context.db, context.site, context.settings, &context.viewer.caller, &menu)?;
-    let (title, slug) = (context.title(instance, ""), svc_text::esc_attr(&menu.slug));
-    Ok(Some(format!(
-        "{title}<div class=\"menu-{slug}-container\"><ul id=\"menu-{slug}\" class=\"menu\">{items}</ul></div>"
+    let (title, slug) = (context.title(instance, ""), esc_attr(&menu.slug));
+    Ok(Some(html!(
+        "{}<div class=\"menu-{slug}-container\"><ul id=\"menu-{slug}\" class=\"menu\">{}</ul></div>",
+        title,
+        items,
+        slug = slug
     )))
 }

@@ -2,6 +2,7 @@
 
 use svc_php::Php;
 use svc_site::{SiteResult, widgets::instance::Instance};
+use svc_text::{Html, esc_attr, html};
 
 use crate::renderer::widget_types::{WidgetContext, WidgetType};
 
@@ -46,7 +47,7 @@ pub(crate) struct SimpleWidget {
     /// Whether an update leaves settings unchanged that the request does not contain. Otherwise they are set to empty.
     pub partial_update: bool,
     /// Renders a widget. See [`WidgetType::render`].
-    pub render: fn(&mut WidgetContext<'_>, &Instance) -> SiteResult<Option<String>>,
+    pub render: fn(&mut WidgetContext<'_>, &Instance) -> SiteResult<Option<Html>>,
 }
 
 impl Input {
@@ -69,34 +70,56 @@ impl Input {
         }
     }
 
-    fn html(self, id: &str, name: &str, label: &str, instance: &Instance, setting: &str) -> String {
-        let value = svc_text::esc_attr(&instance.text(setting));
-        let label = format!("<label for=\"{id}\">{label}</label>");
+    fn html(self, id: &Html, name: &Html, label: &'static str, instance: &Instance, setting: &str) -> Html {
+        let value = esc_attr(&instance.text(setting));
+        let label = html!("<label for=\"{}\">{}</label>", id, label);
         match self {
             Input::Text | Input::Url => {
-                format!(
-                    "{label}{LINE}<input class=\"widefat\" id=\"{id}\" name=\"{name}\" type=\"text\" value=\"{value}\" />"
+                html!(
+                    "{}{}<input class=\"widefat\" id=\"{}\" name=\"{}\" type=\"text\" value=\"{}\" />",
+                    label,
+                    LINE,
+                    id,
+                    name,
+                    value
                 )
             }
             Input::Switch | Input::Flag => {
                 let checked = if instance.is_on(setting) { " checked='checked'" } else { "" };
-                format!(
-                    "<input class=\"checkbox\" type=\"checkbox\" id=\"{id}\" name=\"{name}\"{checked} />{LINE}{label}"
+                html!(
+                    "<input class=\"checkbox\" type=\"checkbox\" id=\"{}\" name=\"{}\"{} />{}{}",
+                    id,
+                    name,
+                    checked,
+                    LINE,
+                    label
                 )
             }
             Input::Number(default) | Input::UpTo(_, default) => {
                 let value = if instance.get(setting).is_some() { instance.number(setting) } else { default };
-                format!(
-                    "{label}{LINE}<input class=\"tiny-text\" id=\"{id}\" name=\"{name}\" type=\"number\" step=\"1\" min=\"1\" value=\"{value}\" size=\"3\" />"
+                html!(
+                    "{}{}<input class=\"tiny-text\" id=\"{}\" name=\"{}\" type=\"number\" step=\"1\" min=\"1\" value=\"{}\" size=\"3\" />",
+                    label,
+                    LINE,
+                    id,
+                    name,
+                    value
                 )
             }
             Input::Choice(values, _) => {
-                let option = |(known, text): &(&str, &str)| {
-                    let selected = if *known == value { " selected='selected'" } else { "" };
-                    format!("{LINE}\t<option value=\"{known}\"{selected}>{text}</option>")
+                let option = |(known, text): &(&'static str, &'static str)| {
+                    let selected = if value == *known { " selected='selected'" } else { "" };
+                    html!("{}\t<option value=\"{}\"{}>{}</option>", LINE, known, selected, text)
                 };
-                let options: String = values.iter().map(option).collect();
-                format!("{label}{LINE}<select class=\"widefat\" id=\"{id}\" name=\"{name}\">{options}{LINE}</select>")
+                let options: Html = values.iter().map(option).collect();
+                html!(
+                    "{}{LINE}<select class=\"widefat\" id=\"{}\" name=\"{}\">{}{LINE}</select>",
+                    label,
+                    id,
+                    name,
+                    options,
+                    LINE = LINE
+                )
             }
         }
     }
@@ -128,16 +151,17 @@ impl WidgetType for SimpleWidget {
         instance
     }
 
-    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
         (self.render)(context, instance)
     }
 
-    fn form(&self, number: &str, instance: &Instance) -> String {
+    fn form(&self, number: &str, instance: &Instance) -> Html {
+        let number = esc_attr(number);
         let row = |(setting, label, input): &Setting| {
-            let id = format!("widget-{}-{number}-{setting}", self.id_base);
-            let name = format!("widget-{}[{number}][{setting}]", self.id_base);
-            format!("<p>{LINE}{}\n\t\t</p>", input.html(&id, &name, label, instance, setting))
+            let id = html!("widget-{}-{}-{}", self.id_base, number, setting);
+            let name = html!("widget-{}[{}][{}]", self.id_base, number, setting);
+            html!("<p>{}{}\n\t\t</p>", LINE, input.html(&id, &name, label, instance, setting))
         };
-        self.settings.iter().map(row).collect::<Vec<_>>().join("\n\n\t\t")
+        Html::join(self.settings.iter().map(row), "\n\n\t\t")
     }
 }

@@ -3,6 +3,7 @@
 use svc_content::{markup, tags};
 use svc_php::Php;
 use svc_site::{SiteResult, widgets::instance::Instance};
+use svc_text::{Html, esc_attr, esc_textarea, html};
 
 use crate::{
     content::{self as render, WidgetText},
@@ -56,7 +57,7 @@ impl WidgetType for Text {
         instance
     }
 
-    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<String>> {
+    fn render(&self, context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
         let is_visual = instance.is_on("visual") && instance.is_on("filter") || has_visual_filter(instance);
         let written =
             if is_visual { WidgetText::Visual } else { WidgetText::Html { paragraphs: instance.is_on("filter") } };
@@ -65,52 +66,53 @@ impl WidgetType for Text {
         let html =
             fluid_media(&render::widget_text(context.db.cx(), &context.renderer.site, context.settings, text, written));
         let title = context.title(instance, "");
-        Ok(Some(format!("{title}\t\t\t<div class=\"textwidget\">{html}</div>\n\t\t")))
+        Ok(Some(html!("{}\t\t\t<div class=\"textwidget\">{}</div>\n\t\t", title, html)))
     }
 
-    fn form(&self, number: &str, instance: &Instance) -> String {
+    fn form(&self, number: &str, instance: &Instance) -> Html {
         if is_legacy(instance) { html_form(number, instance) } else { visual_form(number, instance) }
     }
 }
 
-fn id(number: &str, setting: &str) -> String {
-    format!("widget-text-{number}-{setting}")
+fn id(number: &str, setting: &'static str) -> Html {
+    html!("widget-text-{}-{}", esc_attr(number), setting)
 }
 
-fn name(number: &str, setting: &str) -> String {
-    format!("widget-text[{number}][{setting}]")
+fn name(number: &str, setting: &'static str) -> Html {
+    html!("widget-text[{}][{}]", esc_attr(number), setting)
 }
 
 /// The form for the visual editor, which synchronizes with these fields.
-fn visual_form(number: &str, instance: &Instance) -> String {
-    let hidden = |setting: &str, value: &str| {
-        format!(
-            "<input id=\"{}\" name=\"{}\" class=\"{setting} sync-input\" type=\"hidden\" value=\"{}\">",
+fn visual_form(number: &str, instance: &Instance) -> Html {
+    let hidden = |setting: &'static str, value: &str| {
+        html!(
+            "<input id=\"{}\" name=\"{}\" class=\"{} sync-input\" type=\"hidden\" value=\"{}\">",
             id(number, setting),
             name(number, setting),
-            svc_text::esc_attr(value)
+            setting,
+            esc_attr(value)
         )
     };
-    let text = format!(
+    let text = html!(
         "<textarea id=\"{}\" name=\"{}\" class=\"text sync-input\" hidden>{}</textarea>",
         id(number, "text"),
         name(number, "text"),
         inside_textarea(&instance.text("text"))
     );
     let rows = [hidden("title", &instance.text("title")), text, hidden("filter", "on"), hidden("visual", "on")];
-    rows.join("\n\t\t\t")
+    Html::join(rows, "\n\t\t\t")
 }
 
 /// The form for text written as HTML.
-fn html_form(number: &str, instance: &Instance) -> String {
-    let (id, name) = (|setting: &str| id(number, setting), |setting: &str| name(number, setting));
+fn html_form(number: &str, instance: &Instance) -> Html {
+    let (id, name) = (|setting: &'static str| id(number, setting), |setting: &'static str| name(number, setting));
     let checked = if instance.is_on("filter") { " checked='checked'" } else { "" };
     let notice = if instance.get("visual").is_none() {
         "This widget contains code. Consider the &#8220;Custom HTML&#8221; widget for it."
     } else {
         "If this widget contained code, consider the &#8220;Custom HTML&#8221; widget for it."
     };
-    format!(
+    html!(
         "<input id=\"{visual_id}\" name=\"{visual_name}\" class=\"visual\" type=\"hidden\" value=\"\">\n\
          \t\t\t<p>\n\
          \t\t\t\t<label for=\"{title_id}\">Title:</label>\n\
@@ -128,17 +130,19 @@ fn html_form(number: &str, instance: &Instance) -> String {
         visual_name = name("visual"),
         title_id = id("title"),
         title_name = name("title"),
-        title = svc_text::esc_attr(&instance.text("title")),
+        title = esc_attr(&instance.text("title")),
         text_id = id("text"),
         text_name = name("text"),
-        text = svc_text::esc_textarea(&instance.text("text")),
+        text = esc_textarea(&instance.text("text")),
         filter_id = id("filter"),
         filter_name = name("filter"),
+        notice = notice,
+        checked = checked
     )
 }
 
 /// Text as the content of a `textarea`: only closing `textarea` tags are escaped.
-fn inside_textarea(text: &str) -> String {
+fn inside_textarea(text: &str) -> Html {
     const END: &str = "</textarea";
     let lower = text.to_ascii_lowercase();
     let (mut out, mut rest) = (String::with_capacity(text.len()), 0);
@@ -148,11 +152,11 @@ fn inside_textarea(text: &str) -> String {
         rest = at + END.len();
     }
     out.push_str(&text[rest..]);
-    out
+    Html::trusted(out, "in a `textarea`, only its closing tag is markup, and that is escaped")
 }
 
 /// Makes videos and iframes as wide as the widget: removes their size attributes and sets widths in styles to `100%`.
-fn fluid_media(html: &str) -> String {
+fn fluid_media(html: &Html) -> Html {
     let mut out = String::with_capacity(html.len());
     for (kind, piece) in markup::html_split(html) {
         let name =
@@ -164,7 +168,7 @@ fn fluid_media(html: &str) -> String {
             out.push_str(&full_width(&without_size(&without_size(piece, "height"), "width")));
         }
     }
-    out
+    Html::trusted(out, "the widget's HTML with other sizes")
 }
 
 /// A tag without an attribute such as ` height="12"`.
@@ -356,7 +360,7 @@ mod tests {
             ("<object width=\"5%\" data-width=\"3\">", "<object width=\"5%\" data-width=\"3\">"),
             ("<embed>width=\"5\"", "<embed>width=\"5\""),
         ] {
-            assert_eq!(fluid_media(html), expected);
+            assert_eq!(fluid_media(&html.into()), expected);
         }
     }
 
