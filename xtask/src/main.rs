@@ -1,20 +1,33 @@
 //! The tasks of the project. `cargo xtask` lists them.
 //!
-//! This package has checks, the book and releases. Tasks that need the site are in packages of their own, which it builds and runs.
+//! This package has checks (`tidy`, `docs`), the book and releases. All other tasks are in packages below it, which `packages` builds and
+//! runs:
+//!
+//! - `conformance/`: recorded HTTP scenarios, random sequences of requests, the OpenAPI document.
+//! - `vectors/`: recorded functions.
+//! - `live/`: comparisons with a running WordPress.
+//! - `stress/`: load and attacks.
+//! - `crash/`: lost writes after crashes.
+//! - `bench/`: targets for speed and memory. `stress/` uses its measurement of memory.
+//! - `support/`: the list of all tasks and the parsing of their arguments; starts servers and gateways, and sends requests.
+//!
+//! This package and `support` depend on no crate of the site, so that a check such as `cargo xtask fmt` does not compile it. The others
+//! start the built server and do not depend on its crates, except for `svc-brand`, `vectors/` and `crash/`, which checks the database
+//! with `svc-store`.
 
 mod book;
 mod checks;
 mod cycles;
 mod deps;
 mod dist;
+mod docs;
 mod families;
 mod imports;
-mod markdown;
 mod packages;
+mod publish;
 mod readmes;
-mod rust_source;
-mod snippets;
 mod tidy;
+mod tools;
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -68,8 +81,14 @@ fn own(name: &str) -> Option<fn(&Call) -> Result<()>> {
             let NoOptions {} = call.options();
             tidy::check()
         },
-        "docs" => |call| book::run(&call.options()),
+        "typos" => |call| tools::typos(&call.options()),
+        "machete" => |call| tools::machete(&call.options()),
+        "tools" => |call| tools::install(&call.options()),
+        "docs" => |call| docs::run(&call.options()),
+        "book" => |call| book::run(&call.options()),
         "readmes" => |call| readmes::run(&call.options()),
+        "semver" => |call| publish::semver(&call.options()),
+        "publish" => |call| publish::run(&call.options()),
         "dist" => |call| dist::run(&call.options()),
         _ => return None,
     })

@@ -36,8 +36,10 @@ pub enum Action {
 #[rustfmt::skip]
 pub const CHECKS: &[Task] = &[
     task("fmt", "xtask", "check the formatting").minutes("<1").cargo(&["fmt", "--all", "--check"], &[]),
-    task("tidy", "xtask", "check layers, dependencies, file sizes, documentation (links, code blocks)").minutes("<1"),
-    task("docs", "xtask", "render docs/ as a book in target/book").minutes("<1"),
+    task("typos", "xtask", "search for misspelt words with typos").minutes("<1"),
+    task("tidy", "xtask", "check layers, imports, manifests and file sizes").minutes("<1"),
+    task("machete", "xtask", "search for unused dependencies with cargo-machete").minutes("<1"),
+    task("docs", "xtask", "check links, code blocks and the list of pages of the documentation, and render the book").minutes("<1"),
     task("clippy", "xtask", "run the lints, warnings denied").minutes("3")
         .cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
     task("test", "xtask", "run unit, integration and documentation tests").minutes("8")
@@ -72,10 +74,16 @@ pub const GROUPS: &[(&str, &[Task])] = &[
         task("live-editor", "xtask-live", "run the block editor of a WordPress site against the server, or through it as a gateway"),
         task("live-plugins", "xtask-live", "install public plugins on a WordPress site behind a gateway and compare responses"),
     ]),
-    ("Reliability, speed, release", &[
+    ("Reliability and speed", &[
         task("crash", "xtask-crash", "kill the server and its database during writes and count lost writes"),
         task("bench", "xtask-bench", "measure the targets of docs/performance.md, or run benchmarks of crates"),
+    ]),
+    ("Book, release, tools", &[
+        task("book", "xtask", "render docs/ as a book in target/book with mdBook"),
+        task("semver", "xtask", "check with cargo-semver-checks that the version permits the changes since the last release"),
+        task("publish", "xtask", "publish the crates in the order of their dependencies, or try to with --dry-run"),
         task("dist", "xtask", "build the server and pack it with its checksum into target/dist"),
+        task("tools", "xtask", "install the programs of other projects that checks run"),
     ]),
 ];
 
