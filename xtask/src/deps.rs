@@ -1,61 +1,51 @@
-//! Dependencies that are declared and not used, found by a search of the source text.
+//! The dependencies that the workspace's manifest lists: packages depend on each, and `docs/dependencies.md` has the external ones.
 //!
-//! A dependency is used where its name begins a path (`serde_json::Value`) or is imported. Dependencies of the library and
-//! the binary must occur in code below `src`; development dependencies anywhere in the package, including documentation.
+//! Dependencies of a package that its code does not use are found by `cargo xtask machete`.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, path::Path};
 
 use anyhow::{Context, Result};
 
-use crate::{
-    rust_source::{Kind, pieces},
-    tidy,
-};
-
-/// Dependencies that no code names: package, dependency, reason.
-#[rustfmt::skip]
-const UNNAMED: &[(&str, &str, &str)] = &[
-    ("svc-http", "svc-brand", "the demo of svc-routing, which a test includes, uses it"),
-    ("svc-tests", "svc-text", "the example extension, which a test includes, uses it"),
-    ("svc-packages", "flate2", "selects the decoder of zip"),
-    ("xtask", "flate2", "selects the encoder of zip"),
-    ("svc-media", "reqwest", "selects the TLS features of object_store's client"),
-];
-
-/// Dependencies whose library has another name than the package.
-const LIBRARY_NAMES: &[(&str, &str)] = &[("md-5", "md5")];
+use crate::tidy;
 
 /// The table of external dependencies.
 const DOCUMENT: &str = "docs/dependencies.md";
 
-/// Faults of all packages of the workspace.
+/// Dependencies that no package declares, and differences from the table.
 pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
-    let mut folders = tidy::packages(root)?;
-    folders.push(root.join("tests"));
-    let mut found = Vec::new();
-    let mut declared = BTreeSet::new();
-    for folder in &folders {
-        let manifest = manifest(folder)?;
-        let (library, whole) = (sources(folder, &folders, Part::Library)?, sources(folder, &folders, Part::Whole)?);
-        found.extend(unused(&manifest, &library, &whole));
-        declared.extend(names(&manifest, "dependencies"));
-        declared.extend(names(&manifest, "dev-dependencies"));
-        declared.extend(names(&manifest, "build-dependencies"));
-    }
     let workspace = manifest(root)?;
-    let documented = std::fs::read_to_string(root.join(DOCUMENT)).with_context(|| format!("cannot read {DOCUMENT}"))?;
-    found.extend(undocumented(&workspace, &documented));
-    for name in
-        workspace["workspace"].get("dependencies").and_then(toml::Value::as_table).into_iter().flat_map(|t| t.keys())
-    {
-        if !declared.contains(name) && !tidy::is_own(name) {
-            found.push(format!("Cargo.toml: no package of the workspace depends on {name}"));
-        }
+    let document = std::fs::read_to_string(root.join(DOCUMENT)).with_context(|| format!("cannot read {DOCUMENT}"))?;
+    let mut found = undocumented(&workspace, &document);
+    let mut packages = Vec::new();
+    for folder in tidy::packages(root)?.into_iter().chain([root.join("tests")]) {
+        packages.push(manifest(&folder)?);
     }
+    found.extend(undeclared(&workspace, &packages));
     Ok(found)
+}
+
+/// External dependencies of the workspace that no package declares.
+fn undeclared(workspace: &toml::Table, packages: &[toml::Table]) -> Vec<String> {
+    let declared: BTreeSet<&String> = packages.iter().flat_map(declared).collect();
+    let table = workspace["workspace"].get("dependencies").and_then(toml::Value::as_table);
+    let names = table.into_iter().flat_map(|table| table.keys());
+    let unused = names.filter(|name| !declared.contains(name) && !tidy::is_own(name));
+    unused.map(|name| format!("Cargo.toml: no package of the workspace depends on {name}")).collect()
+}
+
+/// Dependencies of all kinds, including those of single platforms.
+fn declared(manifest: &toml::Table) -> impl Iterator<Item = &String> {
+    let platforms = manifest.get("target").and_then(toml::Value::as_table);
+    let platforms = platforms.into_iter().flat_map(|table| table.values()).filter_map(toml::Value::as_table);
+    let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let tables = std::iter::once(manifest).chain(platforms).flat_map(move |table| kinds.map(|kind| table.get(kind)));
+    tables.flatten().filter_map(toml::Value::as_table).flat_map(|table| table.keys())
+}
+
+fn manifest(folder: &Path) -> Result<toml::Table> {
+    let path = folder.join("Cargo.toml");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    text.parse().with_context(|| format!("cannot parse {}", path.display()))
 }
 
 /// Differences between the workspace's external dependencies and the table of `docs/dependencies.md`.
@@ -75,117 +65,9 @@ fn undocumented(workspace: &toml::Table, document: &str) -> Vec<String> {
     missing.chain(unknown).collect()
 }
 
-fn manifest(folder: &Path) -> Result<toml::Table> {
-    let path = folder.join("Cargo.toml");
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    text.parse().with_context(|| format!("cannot parse {}", path.display()))
-}
-
-/// Dependencies of a kind, including those of single platforms.
-fn names(manifest: &toml::Table, section: &str) -> Vec<String> {
-    let targets = manifest.get("target").and_then(toml::Value::as_table);
-    let targets = targets.into_iter().flat_map(|t| t.values()).filter_map(|t| t.get(section));
-    let tables = manifest.get(section).into_iter().chain(targets);
-    tables.filter_map(toml::Value::as_table).flat_map(|t| t.keys().cloned()).collect()
-}
-
-/// Which text of a package is searched.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// Code of the library and the binaries, without comments and string literals.
-    Library,
-    /// Everything, with documentation and README, whose examples are tests.
-    Whole,
-}
-
-/// The text of a package, without that of the packages below it, which are searched on their own.
-fn sources(folder: &Path, packages: &[PathBuf], part: Part) -> Result<String> {
-    const APART: [&str; 3] = ["tests", "benches", "examples"];
-    let mut text = String::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(inner) = waiting.pop() {
-        for path in entries(&inner)? {
-            let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-            if path.is_dir() {
-                let skipped = part == Part::Library && inner == folder && APART.contains(&name);
-                if !skipped && name != "target" && !packages.contains(&path) {
-                    waiting.push(path);
-                }
-            } else if name.ends_with(".rs") || part == Part::Whole && name == "README.md" {
-                let file = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-                match part {
-                    Part::Whole => text.push_str(&file),
-                    Part::Library => {
-                        text.extend(pieces(&file).into_iter().filter(|p| p.kind == Kind::Code).map(|p| p.text + " "));
-                    }
-                }
-            }
-        }
-    }
-    Ok(text)
-}
-
-fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let list = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    list.map(|entry| Ok(entry?.path())).collect()
-}
-
-fn unused(manifest: &toml::Table, library: &str, whole: &str) -> Vec<String> {
-    let package = manifest["package"]["name"].as_str().unwrap_or_default();
-    let mut found = Vec::new();
-    for (section, text) in [("dependencies", library), ("build-dependencies", whole), ("dev-dependencies", whole)] {
-        for name in names(manifest, section) {
-            let listed = UNNAMED.iter().any(|(p, n, _)| *p == package && *n == name);
-            let library = LIBRARY_NAMES.iter().find(|(n, _)| *n == name).map_or(name.as_str(), |(_, library)| library);
-            match (listed, is_named(text, &library.replace('-', "_"))) {
-                (false, false) => found.push(format!("{package}: the code does not use {name}, of its {section}")),
-                (true, true) => found.push(format!("{package}: uses {name}; remove it from xtask/src/deps.rs")),
-                _ => {}
-            }
-        }
-    }
-    found
-}
-
-/// Whether the code has a path that begins with this crate, or imports it.
-fn is_named(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c == '_' || c.is_alphanumeric();
-    text.match_indices(name).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + name.len()..]);
-        if before.ends_with(is_part) || after.starts_with(is_part) {
-            return false;
-        }
-        let (before, after) = (before.trim_end(), after.trim_start());
-        // `crate::url::Url` and `self.http` name something else; `::serde` names the crate.
-        let inside =
-            before.ends_with('.') || before.strip_suffix("::").is_some_and(|b| b.ends_with(|c| is_part(c) || c == '>'));
-        let imported = before.ends_with("use") && (after.starts_with(';') || after.starts_with("as "));
-        imported || !inside && after.starts_with("::")
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_paths_and_imports() {
-        for (code, named) in [
-            ("use url::Url;", true),
-            ("use url;", true),
-            ("use url as u;", true),
-            ("let u = url::Url::parse(x);", true),
-            ("::url::Url", true),
-            ("use crate::url::Url;", false),
-            ("let url = 1;", false),
-            ("site.url", false),
-            ("my_url::Url", false),
-            ("url_of::x", false),
-            ("#[derive(url::X)]", true),
-        ] {
-            assert_eq!(is_named(code, "url"), named, "{code}");
-        }
-    }
 
     #[test]
     fn dependencies_are_documented() {
@@ -200,20 +82,12 @@ mod tests {
             ["docs/dependencies.md: serde is missing", "docs/dependencies.md: old is not a dependency"]
         );
     }
-
     #[test]
-    fn unused_dependency_is_a_fault() {
-        let manifest: toml::Table = "[package]\nname = \"svc-x\"\n[dependencies]\nserde-json = \"1\"\nurl = \"2\"\n\
-             [dev-dependencies]\nproptest = \"1\"\n[target.'cfg(unix)'.dependencies]\nrustix = \"1\""
-            .parse()
-            .unwrap();
-        let library = "use serde_json::Value; ";
-        assert_eq!(
-            unused(&manifest, library, "proptest::x rustix::y"),
-            [
-                "svc-x: the code does not use url, of its dependencies",
-                "svc-x: the code does not use rustix, of its dependencies",
-            ]
-        );
+    fn dependencies_are_declared() {
+        let table = |text: &str| text.parse::<toml::Table>().unwrap();
+        let workspace =
+            table("[workspace.dependencies]\nurl = \"2\"\nserde = \"1\"\nrustix = \"1\"\nsvc-x.path = \"x\"");
+        let package = table("[dev-dependencies]\nurl = \"2\"\n[target.'cfg(unix)'.dependencies]\nrustix = \"1\"");
+        assert_eq!(undeclared(&workspace, &[package]), ["Cargo.toml: no package of the workspace depends on serde"]);
     }
 }

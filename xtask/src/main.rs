@@ -1,27 +1,40 @@
 //! The tasks of the project. `cargo xtask` lists them.
 //!
-//! This package has checks, the book and releases. Tasks that need the site are in packages of their own, which it builds and runs.
+//! This package has checks (`tidy`, `docs`), the book and releases. All other tasks are in packages below it, which `packages` builds and
+//! runs:
+//!
+//! - `conformance/`: recorded HTTP scenarios, random sequences of requests, the OpenAPI document.
+//! - `vectors/`: recorded functions.
+//! - `live/`: comparisons with a running WordPress.
+//! - `stress/`: load and attacks.
+//! - `crash/`: lost writes after crashes.
+//! - `bench/`: targets for speed and memory. `stress/` uses its measurement of memory.
+//! - `support/`: the list of all tasks and the parsing of their arguments; starts servers and gateways, and sends requests.
+//!
+//! This package and `support` depend on no crate of the site, so that a check such as `cargo xtask fmt` does not compile it. The others
+//! start the built server and do not depend on its crates, except for `svc-brand`, `vectors/` and `crash/`, which checks the database
+//! with `svc-store`.
 
 mod book;
 mod checks;
 mod cycles;
 mod deps;
 mod dist;
+mod docs;
 mod families;
 mod imports;
-mod markdown;
 mod packages;
+mod publish;
 mod readmes;
-mod rust_source;
-mod snippets;
 mod tidy;
+mod tools;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use xtask_support::{
-    say,
-    tasks::{self, Call, GROUPS},
+    cargo, run as run_command, say,
+    tasks::{self, Action, Call, GROUPS, Task},
 };
 
 fn main() -> ExitCode {
@@ -34,27 +47,51 @@ fn main() -> ExitCode {
 fn task() -> Result<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     let name = args.next().unwrap_or_else(|| "help".into()).to_string_lossy().into_owned();
-    let args = args.collect();
     match tasks::find(&name) {
-        Some(task) if task.package == env!("CARGO_PKG_NAME") => own(&Call::new(task, args))?,
-        Some(task) => return packages::run(task, &args),
-        None if ["help", "--help", "-h"].contains(&&*name) => say(&list())?,
+        Some(task) => run(task, args.collect()),
+        None if ["help", "--help", "-h"].contains(&&*name) => say(&list()).map(|()| ExitCode::SUCCESS),
         None => bail!("there is no task `{name}`\n\n{}", list()),
+    }
+}
+
+/// Runs a task with its arguments. Returns the exit code.
+fn run(task: &'static Task, args: Vec<OsString>) -> Result<ExitCode> {
+    if task.package != env!("CARGO_PKG_NAME") {
+        return packages::run(task, &args);
+    }
+    let call = Call::new(task, args);
+    match task.action {
+        Action::Cargo(args, variables) => {
+            let NoOptions {} = call.options();
+            run_command(cargo()?.args(args).envs(variables.iter().copied()))?;
+        }
+        Action::Program => own(task.name).with_context(|| format!("`{}` has no code", task.name))?(&call)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a task of this package.
-fn own(call: &Call) -> Result<()> {
-    match call.name() {
-        "docs" => book::run(&call.options()),
-        "readmes" => readmes::run(&call.options()),
-        "dist" => dist::run(&call.options()),
-        name => {
+/// The code of a task of this package.
+fn own(name: &str) -> Option<fn(&Call) -> Result<()>> {
+    Some(match name {
+        "test-all" => |call| {
             let NoOptions {} = call.options();
-            if name == "test-all" { checks::run_all() } else { checks::run(name) }
-        }
-    }
+            checks::run_all()
+        },
+        "tidy" => |call| {
+            let NoOptions {} = call.options();
+            tidy::check()
+        },
+        "typos" => |call| tools::typos(&call.options()),
+        "machete" => |call| tools::machete(&call.options()),
+        "tools" => |call| tools::install(&call.options()),
+        "docs" => |call| docs::run(&call.options()),
+        "book" => |call| book::run(&call.options()),
+        "readmes" => |call| readmes::run(&call.options()),
+        "semver" => |call| publish::semver(&call.options()),
+        "publish" => |call| publish::run(&call.options()),
+        "dist" => |call| dist::run(&call.options()),
+        _ => return None,
+    })
 }
 
 /// Arguments of a task without any.
@@ -78,10 +115,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn checks_are_listed_in_the_order_in_which_they_run() {
-        let (_, listed) = GROUPS[0];
-        let listed: Vec<&str> = listed.iter().map(|task| task.name).collect();
-        assert_eq!(listed.split_first(), Some((&"test-all", &*checks::names())));
+    fn tasks_of_this_package_have_code() {
+        for task in GROUPS.iter().flat_map(|(_, tasks)| *tasks).filter(|task| task.package == "xtask") {
+            let is_own = matches!(task.action, Action::Program);
+            assert_eq!(own(task.name).is_some(), is_own, "{}", task.name);
+        }
     }
 
     #[test]

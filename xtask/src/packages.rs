@@ -2,11 +2,8 @@
 
 use std::{ffi::OsString, process::ExitCode};
 
-use anyhow::{Context, Result, bail};
-use xtask_support::{
-    cargo_here, run as run_command,
-    tasks::{self, Task},
-};
+use anyhow::{Context, Result};
+use xtask_support::{cargo_here, run as run_command, tasks::Task};
 
 /// Builds the package of a task and runs it. Returns its exit code; it has printed its error.
 pub(crate) fn run(task: &Task, args: &[OsString]) -> Result<ExitCode> {
@@ -17,10 +14,4 @@ pub(crate) fn run(task: &Task, args: &[OsString]) -> Result<ExitCode> {
     run.args(["run", "--quiet", "--package", task.package, "--", task.name]).args(args);
     let status = run.status().with_context(|| format!("cannot run {run:?}"))?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
-}
-
-/// Runs a task of another package without arguments.
-pub(crate) fn check(name: &str) -> Result<()> {
-    let task = tasks::find(name).with_context(|| format!("there is no task `{name}`"))?;
-    if run(task, &[])? == ExitCode::SUCCESS { Ok(()) } else { bail!("see above") }
 }

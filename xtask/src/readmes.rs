@@ -44,11 +44,6 @@ pub(crate) fn run(Options { crates: names }: &Options) -> Result<()> {
     say(&format!("the examples of {} READMEs compile", readmes.len()))
 }
 
-/// All checks.
-pub(crate) fn run_all() -> Result<()> {
-    run(&Options { crates: Vec::new() })
-}
-
 /// Compiles and runs the example of a README.
 fn check(name: &str, file: &Path, libraries: &BTreeMap<String, PathBuf>) -> Result<()> {
     let text = std::fs::read_to_string(file).context("cannot be read")?;

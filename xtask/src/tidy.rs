@@ -1,11 +1,11 @@
-//! `cargo xtask tidy`: rules that the compiler does not check, for layers, imports, dependencies, files and documentation.
+//! `cargo xtask tidy`: rules that the compiler does not check, for layers, imports, manifests and files.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use xtask_support::root;
 
-use crate::{book, cycles, deps, families, markdown, snippets};
+use crate::{cycles, deps, families};
 
 /// The longest source file, in lines.
 const FILE_LIMIT: usize = 800;
@@ -80,7 +80,7 @@ const RESERVED: &[(&[&str], &[&str], &str)] = &[
 ];
 
 /// The files and folders at the top of the repository.
-const TOP_LEVEL: [&str; 17] = [
+const TOP_LEVEL: [&str; 19] = [
     ".cargo",
     ".ci",
     ".github",
@@ -91,6 +91,8 @@ const TOP_LEVEL: [&str; 17] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "_typos.toml",
+    "book.toml",
     "clippy.toml",
     "crates",
     "deny.toml",
@@ -109,6 +111,7 @@ pub(crate) fn check() -> Result<()> {
         let text = std::fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
         let table: toml::Table = text.parse().with_context(|| format!("cannot read {}", manifest.display()))?;
         faults.extend(manifest_faults(&table));
+        faults.extend(undescribed(&table));
         let name = package_name(folder.strip_prefix(&root).unwrap_or(&folder));
         if table["package"]["name"].as_str() != Some(&name) {
             faults.push(format!("{}: this is not named {name}, after its folder", manifest.display()));
@@ -128,9 +131,6 @@ pub(crate) fn check() -> Result<()> {
     faults.extend(deps::faults(&root)?);
     faults.extend(cycles::faults(&root)?);
     faults.extend(families::faults(&root)?);
-    faults.extend(markdown::faults(&root)?);
-    faults.extend(snippets::faults(&root)?);
-    faults.extend(book::faults(&root)?);
     if faults.is_empty() { Ok(()) } else { bail!("{}", faults.join("\n")) }
 }
 
@@ -166,7 +166,7 @@ fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
     let name = manifest["package"]["name"].as_str().unwrap_or_default();
     let Some((_, allowed)) = LAYERS.iter().find(|(n, _)| *n == name) else {
         return vec![format!(
-            "{name}: has no layer; add it to the table in xtask/src/tidy.rs and to docs/architecture.md"
+            "{name}: has no layer; add it to the table in xtask/src/tidy.rs and to the picture in docs/architecture.md"
         )];
     };
     let names = |section: &str| -> Vec<String> {
@@ -195,7 +195,19 @@ fn manifest_faults(manifest: &toml::Table) -> Vec<String> {
     faults
 }
 
-/// Whether this is the name of a crate of the workspace.
+/// What a published crate does not tell a reader of crates.io.
+fn undescribed(manifest: &toml::Table) -> Vec<String> {
+    let package = &manifest["package"];
+    let name = package["name"].as_str().unwrap_or_default();
+    if package.get("publish") == Some(&toml::Value::Boolean(false)) {
+        return Vec::new();
+    }
+    let fields = ["description", "license", "repository", "readme", "keywords", "categories", "rust-version"];
+    let missing = fields.iter().filter(|field| package.get(field).is_none());
+    missing.map(|field| format!("{name}: is published and has no `{field}`")).collect()
+}
+
+/// Whether this is the name of a package of the workspace.
 pub(crate) fn is_own(name: &str) -> bool {
     name.starts_with("svc-") || name.starts_with("xtask")
 }
@@ -274,8 +286,21 @@ mod tests {
         check(
             "svc-new",
             "",
-            &["svc-new: has no layer; add it to the table in xtask/src/tidy.rs and to docs/architecture.md"],
+            &[
+                "svc-new: has no layer; add it to the table in xtask/src/tidy.rs and to the picture in docs/architecture.md",
+            ],
         );
+    }
+
+    #[test]
+    fn published_crates_are_described() {
+        let manifest = |publish: &str| -> toml::Table {
+            let fields =
+                "description = \"\"\nlicense = \"\"\nrepository.workspace = true\nreadme = \"\"\ncategories = []";
+            format!("[package]\nname = \"svc-x\"\nrust-version.workspace = true\n{fields}\n{publish}").parse().unwrap()
+        };
+        assert_eq!(undescribed(&manifest("publish.workspace = true")), ["svc-x: is published and has no `keywords`"]);
+        assert_eq!(undescribed(&manifest("publish = false")), [] as [&str; 0]);
     }
 
     #[test]
@@ -310,6 +335,15 @@ mod tests {
         let in_tests = "//! A.\n#[cfg(test)]\nmod tests { thread_local! { static A: () = (); } }\n";
         assert_eq!(file_faults("crates/svc-a/src/a.rs", in_tests), [] as [&str; 0]);
         assert_eq!(file_faults("a.rs", &format!("//! Text.\n{}", "\n".repeat(FILE_LIMIT))).len(), 1);
+    }
+
+    #[test]
+    fn the_picture_has_every_crate_of_the_site() {
+        let page = std::fs::read_to_string(root().unwrap().join("docs/architecture.md")).unwrap();
+        let tests = ["svc-testkit", "svc-test-databases"];
+        for (name, _) in LAYERS.iter().filter(|(name, _)| name.starts_with("svc-") && !tests.contains(name)) {
+            assert!(page.contains(name), "{name}");
+        }
     }
 
     #[test]

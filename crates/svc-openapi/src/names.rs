@@ -71,6 +71,8 @@ fn split(path: &str) -> (&str, &str) {
 fn singular(list: &str) -> String {
     match (list.strip_suffix("ies"), list.strip_suffix('s')) {
         (Some(stem), _) => format!("{stem}y"),
+        // `status` is no plural.
+        (None, Some(stem)) if stem.ends_with(['s', 'u']) => list.to_owned(),
         (None, stem) => stem.unwrap_or(list).to_owned(),
     }
 }
@@ -116,6 +118,8 @@ mod tests {
             assert_eq!((names.item(path).as_deref(), names.list(path).as_str()), (Some(item), list), "{path}");
         }
         assert_eq!(names.item("/v2/nothing"), None);
-        assert_eq!(singular("font-families"), "font-family");
+        for (list, item) in [("font-families", "font-family"), ("https-status", "https-status"), ("posts", "post")] {
+            assert_eq!(singular(list), item);
+        }
     }
 }

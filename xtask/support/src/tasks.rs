@@ -17,25 +17,54 @@ pub struct Task {
     pub about: &'static str,
     /// The package of the program that runs it.
     pub package: &'static str,
+    /// How it runs.
+    pub action: Action,
+    /// Of a check: minutes on two free cores, after a first build of everything, which takes about ten.
+    pub minutes: &'static str,
 }
+
+/// How a task runs.
+#[derive(Debug)]
+pub enum Action {
+    /// By the program of its package.
+    Program,
+    /// By cargo, with these arguments and environment variables.
+    Cargo(&'static [&'static str], &'static [(&'static str, &'static str)]),
+}
+
+/// The checks that every change must pass, in the order in which `test-all` runs them, quick ones first.
+#[rustfmt::skip]
+pub const CHECKS: &[Task] = &[
+    task("fmt", "xtask", "check the formatting").minutes("<1").cargo(&["fmt", "--all", "--check"], &[]),
+    task("typos", "xtask", "search for misspelt words with typos").minutes("<1"),
+    task("tidy", "xtask", "check layers, imports, manifests and file sizes").minutes("<1"),
+    task("machete", "xtask", "search for unused dependencies with cargo-machete").minutes("<1"),
+    task("docs", "xtask", "check links, code blocks and the list of pages of the documentation, and render the book").minutes("<1"),
+    task("clippy", "xtask", "run the lints, warnings denied").minutes("3")
+        .cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
+    task("test", "xtask", "run unit, integration and documentation tests").minutes("8")
+        .cargo(&["test", "--workspace"], &[]),
+    task("readmes", "xtask", "compile the example of each README with only the dependencies that it names").minutes("1"),
+    // The integration tests again, on the other engine. Tests of the store always run on both.
+    task("test-mysql", "xtask", "run the integration tests on a private MariaDB").minutes("4")
+        .cargo(&["test", "--package", "svc-tests"], &[("SVC_TEST_DATABASE", "mysql")]),
+    task("traces", "xtask-conformance", "replay recorded random requests on both engines, or compare new ones with a WordPress").minutes("1"),
+    // The flag changes all crates, so that they have a folder of their own.
+    task("models", "xtask", "run concurrent code under many schedules with shuttle").minutes("4")
+        .cargo(&["test", "--package", "svc-versions", "--package", "svc-bridge", "--lib", "--target-dir", "target/models", "models::"],
+               &[("RUSTFLAGS", "--cfg shuttle")]),
+    task("doc", "xtask", "build the documentation of the crates, warnings denied").minutes("3")
+        .cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+    task("stress", "xtask-stress", "run attacks and parallel load against the real server").minutes("2"),
+];
 
 /// All tasks in groups with titles.
 #[rustfmt::skip]
 pub const GROUPS: &[(&str, &[Task])] = &[
-    ("Checks", &[
-        task("test-all", "xtask", "run all checks below in this order and stop at the first failure"),
-        task("fmt", "xtask", "check the formatting"),
-        task("tidy", "xtask", "check layers, dependencies, file sizes, documentation (links, code blocks)"),
-        task("docs", "xtask", "render docs/ as a book in target/book"),
-        task("clippy", "xtask", "run the lints, warnings denied"),
-        task("test", "xtask", "run unit, integration and documentation tests"),
-        task("readmes", "xtask", "compile the example of each README with only the dependencies that it names"),
-        task("test-mysql", "xtask", "run the integration tests on a private MariaDB"),
-        task("traces", "xtask-conformance", "replay recorded random requests on both engines, or compare new ones with a WordPress"),
-        task("models", "xtask", "run concurrent code under many schedules with shuttle"),
-        task("doc", "xtask", "build the documentation of the crates, warnings denied"),
-        task("stress", "xtask-stress", "run attacks and parallel load against the real server"),
+    ("All checks", &[
+        task("test-all", "xtask", "run the checks below in this order and stop at the first failure"),
     ]),
+    ("Checks", CHECKS),
     ("Compatibility", &[
         task("vectors", "xtask-vectors", "run recorded functions and print passed and failed per function"),
         task("conformance", "xtask-conformance", "run the recorded HTTP scenarios, or record them from a WordPress"),
@@ -45,15 +74,37 @@ pub const GROUPS: &[(&str, &[Task])] = &[
         task("live-editor", "xtask-live", "run the block editor of a WordPress site against the server, or through it as a gateway"),
         task("live-plugins", "xtask-live", "install public plugins on a WordPress site behind a gateway and compare responses"),
     ]),
-    ("Reliability, speed, release", &[
+    ("Reliability and speed", &[
         task("crash", "xtask-crash", "kill the server and its database during writes and count lost writes"),
         task("bench", "xtask-bench", "measure the targets of docs/performance.md, or run benchmarks of crates"),
+    ]),
+    ("Book, release, tools", &[
+        task("book", "xtask", "render docs/ as a book in target/book with mdBook"),
+        task("semver", "xtask", "check with cargo-semver-checks that the version permits the changes since the last release"),
+        task("publish", "xtask", "publish the crates in the order of their dependencies, or try to with --dry-run"),
         task("dist", "xtask", "build the server and pack it with its checksum into target/dist"),
+        task("tools", "xtask", "install the programs of other projects that checks run"),
     ]),
 ];
 
 const fn task(name: &'static str, package: &'static str, about: &'static str) -> Task {
-    Task { name, about, package }
+    Task { name, about, package, action: Action::Program, minutes: "" }
+}
+
+impl Task {
+    const fn minutes(mut self, minutes: &'static str) -> Self {
+        self.minutes = minutes;
+        self
+    }
+
+    const fn cargo(
+        mut self,
+        args: &'static [&'static str],
+        variables: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        self.action = Action::Cargo(args, variables);
+        self
+    }
 }
 
 /// Finds a task by name.

@@ -12,15 +12,15 @@ use std::{
 use anyhow::{Context, Result};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-use crate::markdown;
+use super::files;
 
 /// The file whose documentation tests compile the Rust blocks outside of crates.
 const COMPILED_BY: &str = "tests/lib.rs";
 
 /// Faults of every code block.
-pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
+pub(super) fn faults(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for file in markdown::files(root)? {
+    for file in files(root)? {
         let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         let (compiled_by, path) = compiled_by(&name);

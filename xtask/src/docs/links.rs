@@ -1,14 +1,13 @@
 //! Checks of the project's Markdown: code fences are closed, and links point to files and headings that exist.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, path::Path};
 
 use anyhow::{Context, Result};
 
+use super::files;
+
 /// Faults of every Markdown file under these folders, and of those directly in the root.
-pub(crate) fn faults(root: &Path) -> Result<Vec<String>> {
+pub(super) fn faults(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for file in files(root)? {
         let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -93,7 +92,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 /// The anchor of a heading, as GitHub derives it. A repeated heading gets a numeric suffix.
-pub(crate) fn unique_anchor(title: &str, used: &mut BTreeSet<String>) -> String {
+fn unique_anchor(title: &str, used: &mut BTreeSet<String>) -> String {
     let title = title.trim().to_lowercase();
     let characters = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     let anchor: String = characters.map(|c| if c == ' ' { '-' } else { c }).collect();
@@ -105,31 +104,6 @@ pub(crate) fn unique_anchor(title: &str, used: &mut BTreeSet<String>) -> String 
         name = format!("{anchor}-{n}");
     }
     name
-}
-
-/// The Markdown files of the root, `.github`, `docs` and the crates.
-pub(crate) fn files(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut waiting = vec![(root.to_owned(), false)];
-    waiting.extend([".github", "docs", "crates", "tests", "xtask"].map(|name| (root.join(name), true)));
-    while let Some((folder, deep)) = waiting.pop() {
-        if !folder.is_dir() {
-            continue;
-        }
-        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
-            let entry = entry?;
-            let path = entry.path();
-            if entry.file_type()?.is_dir() {
-                if deep && !matches!(entry.file_name().to_str(), Some("target" | "node_modules")) {
-                    waiting.push((path, true));
-                }
-            } else if path.extension().is_some_and(|e| e == "md") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 #[cfg(test)]
