@@ -14,7 +14,7 @@ use svc_brand::Brand;
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, get_or_load, options};
-use svc_versions::{ByTls, Context, Transport, VersionedCache};
+use svc_versions::{Context, Stamp, Transport, VersionedCache};
 use tokio::sync::Semaphore;
 
 use self::{
@@ -70,10 +70,7 @@ pub struct Site {
 
 /// What a site has read and parsed.
 struct Caches {
-    /// The options as read, with the settings parsed from them.
-    settings: ByTls<ArcSwapOption<(Arc<options::Options>, Arc<Settings>)>>,
-    /// The settings that were read last.
-    last_settings: VersionedCache<(), Arc<Settings>>,
+    settings: VersionedCache<(), Arc<Settings>>,
     theme: ThemeCache,
     fallback_theme: ThemeCache,
     /// Block types of the active plugins and theme.
@@ -83,8 +80,7 @@ struct Caches {
 impl Default for Caches {
     fn default() -> Self {
         Caches {
-            settings: ByTls::default(),
-            last_settings: VersionedCache::new(SETTINGS_CAPACITY),
+            settings: VersionedCache::new(SETTINGS_CAPACITY),
             theme: ThemeCache::default(),
             fallback_theme: ThemeCache::default(),
             active_block_types: ArcSwapOption::empty(),
@@ -174,20 +170,46 @@ impl Site {
         Ok(value)
     }
 
-    /// The site's settings in this snapshot, with the URLs for requests with its transport. Parsed once per change of the
-    /// options.
+    /// The current settings, with the URLs for requests with this transport. They are read once per request, and parsed once per
+    /// change of the options. Opens a snapshot if the cached settings are not current.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn settings(&self, cx: &Context) -> Result<Arc<Settings>, Error> {
+        self.cached_settings(cx, || self.store.stamp(cx), || self.read(cx, |db| self.parse_settings(db)))
+    }
+
+    /// The [settings](Self::settings) as this snapshot or transaction sees them.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn settings_in(&self, db: &mut Db) -> SiteResult<Arc<Settings>> {
+        let cx = db.cx().clone();
+        self.cached_settings(&cx, || cx.stamp(), || self.parse_settings(db))
+    }
+
+    /// The settings that the request knows, or the cached ones if they are valid at this stamp, or those that `read` returns.
+    fn cached_settings<E>(
+        &self,
+        cx: &Context,
+        stamp: impl FnOnce() -> Option<Stamp>,
+        read: impl FnOnce() -> Result<Arc<Settings>, E>,
+    ) -> Result<Arc<Settings>, E> {
+        get_or_load(cx, (), || {
+            let Some(stamp) = stamp() else { return read() };
+            if let Some(settings) = self.caches.settings.get(cx, self.store.versions(), &(), stamp) {
+                return Ok(settings);
+            }
+            let (settings, dependencies) = cx.capture(read);
+            let settings = settings?;
+            self.caches.settings.insert(cx.transport(), (), Arc::clone(&settings), 0, dependencies, stamp);
+            Ok(settings)
+        })
+    }
+
+    fn parse_settings(&self, db: &mut Db) -> SiteResult<Arc<Settings>> {
         let options = options::autoloaded(db)?;
         let transport = db.cx().transport();
-        let slot = self.caches.settings.of(transport);
-        if let Some(known) = &*slot.load()
-            && Arc::ptr_eq(&known.0, &options)
-        {
-            return Ok(Arc::clone(&known.1));
-        }
         let effective = match &self.url {
             Some(url) => {
                 let mut changed = options::Options::clone(&options);
@@ -196,7 +218,7 @@ impl Site {
                 }
                 Arc::new(changed)
             }
-            None => Arc::clone(&options),
+            None => options,
         };
         let mut hooks = self.registries.url_hooks.clone();
         for extension in self.extensions_in(effective.get(ACTIVE_EXTENSIONS)) {
@@ -204,28 +226,7 @@ impl Site {
         }
         let urls = Urls::new(&effective, &self.brand, &self.registries.types, &self.registries.taxonomies, &hooks);
         let urls = if transport.is_tls() { urls.over_tls() } else { urls };
-        let settings = Arc::new(Settings::new(effective, urls));
-        slot.store(Some(Arc::new((options, Arc::clone(&settings)))));
-        Ok(settings)
-    }
-
-    /// The current settings, read once per request. Opens a snapshot if the cached settings are not current.
-    ///
-    /// # Errors
-    /// Errors of the store.
-    pub fn settings(&self, cx: &Context) -> Result<Arc<Settings>, Error> {
-        get_or_load(cx, (), || self.settings_now(cx))
-    }
-
-    fn settings_now(&self, cx: &Context) -> Result<Arc<Settings>, Error> {
-        let Some(stamp) = self.store.stamp(cx) else { return self.read(cx, |db| self.settings_in(db)) };
-        if let Some(settings) = self.caches.last_settings.get(cx, self.store.versions(), &(), stamp) {
-            return Ok(settings);
-        }
-        let (settings, dependencies) = cx.capture(|| self.read(cx, |db| self.settings_in(db)));
-        let settings = settings?;
-        self.caches.last_settings.insert(cx.transport(), (), Arc::clone(&settings), 0, dependencies, stamp);
-        Ok(settings)
+        Ok(Arc::new(Settings::new(effective, urls)))
     }
 
     /// Whether application passwords are available to requests with this transport: over TLS, or on a developer's machine.
