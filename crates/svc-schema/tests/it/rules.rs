@@ -68,6 +68,11 @@ fn invalid_values() {
     check(s("format", json!("uri")), json!("::"), "ok", "");
     check(json!({"format": "ip"}), json!("x"), "rest_invalid_ip", "p is not a valid IP address.");
     check(json!({"type": "integer", "format": "ip"}), json!(1), "ok", "");
+    check(json!({"format": "ip"}), json!([]), "rest_invalid_ip", "p is not a valid IP address.");
+    check(json!({"format": "uri"}), json!([]), "ok", "");
+    for (format, value) in [("hex-color", "#fF0"), ("date-time", "2020-01-01T00:00:00Z"), ("email", "a@b.co"), ("ip", "::1"), ("uuid", "3b241101-e2bb-4255-8caf-4136c566a962")] {
+        check(s("format", json!(format)), json!(value), "ok", "");
+    }
 }
 
 #[test]
