@@ -77,6 +77,32 @@ fn invalid_values() {
 
 #[test]
 #[rustfmt::skip]
+fn values_at_bounds_are_valid() {
+    for (schema, values) in [
+        (json!({"type": "string", "minLength": 2, "maxLength": 2}), vec![json!("ab"), json!("éé")]),
+        (json!({"type": "string", "pattern": "^[a-z]+$"}), vec![json!("ab")]),
+        (json!({"type": "number", "minimum": 2, "maximum": 3}), vec![json!(2), json!(2.5), json!("3")]),
+        (json!({"type": "number", "minimum": 2, "exclusiveMinimum": true, "maximum": 3, "exclusiveMaximum": true}), vec![json!(2.5)]),
+        (json!({"type": "number", "multipleOf": 2}), vec![json!(4), json!(0), json!("-6")]),
+        (json!({"type": "number", "multipleOf": "x"}), vec![json!(4)]),
+        (json!({"type": "array", "minItems": 2, "maxItems": 2, "uniqueItems": true}), vec![json!([1, 2]), json!("a,b"), json!({"0": 1, "7": 2})]),
+        (json!({"type": "object", "minProperties": 1, "maxProperties": 1, "required": ["a"]}), vec![json!({"a": null})]),
+        (json!({"type": "string", "enum": ["a", "b"]}), vec![json!("b")]),
+        (json!({"type": "array", "enum": [[1, 2]], "items": {"type": "integer"}}), vec![json!("1,2"), json!([1, 2])]),
+    ] {
+        for value in values {
+            check(schema.clone(), value, "ok", "");
+        }
+    }
+    // A value that cannot be sanitized equals nothing.
+    let twins = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}, "enum": [{"a": [1, 1]}]});
+    check(twins.clone(), json!({"a": [1, "1"]}), "ok", "");
+    let unique = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}, "uniqueItems": true}}, "enum": [{"a": [1, 1]}, {"a": null}]});
+    check(unique, json!({"a": [1, "1"]}), "rest_not_in_enum", r#"p is not one of {"a":[1,1]} and {"a":null}."#);
+}
+
+#[test]
+#[rustfmt::skip]
 fn combined_schemas() {
     let text = json!({"type": "string", "maxLength": 2, "title": "Word"});
     let count = json!({"type": "integer", "minimum": 5, "title": "Count"});
