@@ -94,6 +94,13 @@ fn values_at_bounds_are_valid() {
             check(schema.clone(), value, "ok", "");
         }
     }
+    // The sanitized value is compared with the allowed ones.
+    let uri = json!({"type": "string", "format": "uri"});
+    check(json!({"type": "string", "format": "uri", "enum": [""]}), json!("javascript:x"), "ok", "");
+    check(json!({"type": "string", "anyOf": [uri], "enum": [""]}), json!("javascript:x"), "ok", "");
+    check(json!({"type": "string", "oneOf": [uri], "enum": [""]}), json!("javascript:x"), "ok", "");
+    check(json!({"type": "integer", "enum": [5, 6]}), json!(6), "ok", "");
+    check(json!({"type": "integer", "enum": [5, 6]}), json!(7), "rest_not_in_enum", "p is not one of 5 and 6.");
     // A value that cannot be sanitized equals nothing.
     let twins = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}, "enum": [{"a": [1, 1]}]});
     check(twins.clone(), json!({"a": [1, "1"]}), "ok", "");
@@ -234,6 +241,8 @@ fn single_keywords() {
     let notices = &mut Notices::new();
     let letters = Schema::compile(json!({"type": "string", "maxLength": 1, "enum": ["a", "bb"]}));
     assert_eq!(letters.validate_enum(&json!("bb"), "p", notices), Ok(()));
+    let one = Schema::compile(json!({"type": "integer", "enum": [1]}));
+    assert_eq!(one.validate_enum(&json!(1.5), "p", notices), Ok(()));
     assert_eq!(letters.validate_enum(&json!("c"), "p", notices).unwrap_err().message(), "p is not one of a and bb.");
 
     let branches = json!([{"type": "boolean"}, {"type": "integer"}, {"type": "number"}]);
@@ -297,6 +306,32 @@ fn values_that_sanitizing_leaves_unchanged() {
         assert_eq!(compiled.is_sanitized(&value, "p"), Ok(is_same), "{schema} {value}");
         assert_eq!(compiled.parse(value.clone(), "p"), Ok(sanitized), "{schema} {value}");
     }
+}
+
+#[test]
+fn lists_in_strings_are_bounded() {
+    let text = |n_items: usize| Value::from("1,".repeat(n_items));
+    let general = "p must contain at most 100,000 items.";
+    // Rows: the schema of a list, the length of a list in a string, and the message of validation.
+    for (rules, n_items, message) in [
+        (json!({"items": {"type": "integer"}}), 100_000, ""),
+        (json!({"items": {"type": "integer"}}), 100_001, general),
+        (json!({"maxItems": 200_000}), 100_001, general),
+        (json!({"maxItems": 3}), 100_001, "p must contain at most 3 items."),
+        (json!({"maxItems": 3}), 4, "p must contain at most 3 items."),
+    ] {
+        let mut schema = rules.clone();
+        schema["type"] = "array".into();
+        let result = Schema::compile(schema).validate(&text(n_items), "p");
+        let message_of = |error: &svc_schema::Error| error.message().to_owned();
+        assert_eq!(result.as_ref().err().map(message_of).unwrap_or_default(), message, "{rules} {n_items}");
+    }
+    // While sanitizing, the lists of a value are counted together.
+    let lists = Schema::compile(json!({"type": "array", "items": {"type": "array"}}));
+    assert!(lists.sanitize(json!([text(50_000), text(50_000)]), "p").is_ok());
+    let error = lists.sanitize(json!([text(50_000), text(50_001)]), "p").unwrap_err();
+    assert_eq!((error.code(), error.message()), ("rest_too_many_items", "p[1] must contain at most 100,000 items."));
+    assert_eq!(lists.sanitize(json!([text(100_001)]), "p").unwrap_err().code(), "rest_too_many_items");
 }
 
 #[test]
