@@ -100,6 +100,8 @@ fn values_at_bounds_are_valid() {
     check(json!({"type": "string", "anyOf": [uri], "enum": [""]}), json!("javascript:x"), "ok", "");
     check(json!({"type": "string", "oneOf": [uri], "enum": [""]}), json!("javascript:x"), "ok", "");
     check(json!({"type": "integer", "enum": [5, 6]}), json!(6), "ok", "");
+    // The list `["5"]`, to which the sub-schema sanitizes, is the integer 1, as in PHP.
+    check(json!({"type": "integer", "anyOf": [{"type": "array"}], "enum": [1]}), json!(5), "ok", "");
     check(json!({"type": "integer", "enum": [5, 6]}), json!(7), "rest_not_in_enum", "p is not one of 5 and 6.");
     // A value that cannot be sanitized equals nothing.
     let twins = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}, "enum": [{"a": [1, 1]}]});
