@@ -13,7 +13,7 @@ use svc_routing::{
     Body, Controller, DependsOn, ExtraField, Link, ObjectId, ParamOrder, Registry, Request, Response, Result, Route,
     Server, SiteInfo, get, on, public, without_permission,
 };
-use svc_schema::build::{array, integer, string};
+use svc_schema::build::{array, integer, string, untyped};
 use svc_schema::{Args, NoticeKind};
 
 fn demo() -> Server {
@@ -431,9 +431,10 @@ async fn notices_are_collected_in_debug_mode_only() {
         let mut site = SiteInfo::default();
         site.debug = debug;
         let mut registry = Registry::for_site(site);
-        let args = Args::new().with("o", svc_schema::build::object([("untyped", json!({}))]));
+        // An argument without a type and without rules raises no notice.
+        let args = Args::new().with("o", svc_schema::build::object([("untyped", json!({}))])).with("free", untyped());
         registry.route("a/v1", Route::new("/odd").endpoint(without_permission("GET", odd).args(args))).unwrap();
-        let served = registry.build().serve(Request::get("/a/v1/odd").with_query_string("o[untyped]=1")).await;
+        let served = registry.build().serve(Request::get("/a/v1/odd").with_query_string("o[untyped]=1&free=1")).await;
         let mut functions: Vec<_> = served.notices.iter().map(|n| n.function.as_str()).collect();
         functions.dedup();
         let of_schemas = ["rest_validate_value_from_schema", "rest_sanitize_value_from_schema"];
