@@ -35,7 +35,7 @@ fn server() -> (Server, Arc<AtomicUsize>) {
         Route::new("/mixed").allow_batch().endpoint(on(each, echo, public).allow_batch(false)),
     ];
     for route in routes {
-        registry.route("a/v1", route).unwrap();
+        registry.route("a/v1", route).expect("the route is valid");
     }
     (registry.build(), calls)
 }

@@ -38,7 +38,7 @@ fn registry(site: SiteInfo) -> Registry {
         Route::new("/linked").endpoint(get(linked, public).cacheable()),
     ];
     for route in routes {
-        registry.route("a/v1", route).unwrap();
+        registry.route("a/v1", route).expect("the route is valid");
     }
     registry
 }

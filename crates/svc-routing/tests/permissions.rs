@@ -31,7 +31,7 @@ fn permit(result: PermissionResult) -> impl Fn(Request) -> std::future::Ready<Re
 
 fn with_route(route: Route) -> Server {
     let mut registry = Registry::new();
-    registry.route("a/v1", route).unwrap();
+    registry.route("a/v1", route).expect("the route is valid");
     registry.build()
 }
 
