@@ -141,6 +141,16 @@ async fn panics_in_handler_or_permission_are_500() {
     assert_eq!(server.dispatch(Request::new(Method::OPTIONS, "/a/v1/p")).await.headers.get("Allow"), None);
 }
 
+#[tokio::test]
+async fn errors_before_dispatch_pass_the_same_hooks() {
+    let mut registry = Registry::new();
+    registry.hooks.post_dispatch(10, |res, req| res.header("X-Route", req.route()));
+    let error = svc_schema::Error::new("no_login", "No.").with_status(403);
+    let served = registry.build().serve_error(Request::get("/a").with_query_string("_fields=x"), error).await;
+    assert_eq!((served.status.as_u16(), served.headers.get("X-Route")), (403, Some("/a")));
+    assert_eq!(served.body.into_value()["code"], "no_login");
+}
+
 /// Books with ids, links between them, and a collection.
 struct Books {
     fetched: Arc<AtomicUsize>,
