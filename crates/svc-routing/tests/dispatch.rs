@@ -420,6 +420,25 @@ async fn options_of_hidden_and_unknown_routes() {
     assert_eq!(options("/nosuch").await.data, json!([]));
     let hidden = options("/demo/v1/hidden").await;
     assert_eq!((hidden.data, hidden.headers.get("Allow")), (Value::Null, Some("GET")));
+    let serve = async |route: &str| server.serve(Request::new(Method::OPTIONS, route)).await.body;
+    assert_eq!(serve("/demo/v1/hidden").await, Body::Empty);
+    assert_eq!(serve("/demo/v1/multi").await.into_value()["namespace"], NS);
+    let part = Request::new(Method::OPTIONS, "/demo/v1/multi").with_query_string("_fields=namespace");
+    assert_eq!(body(&server, part).await, json!({"namespace": NS}));
+}
+
+#[test]
+fn endpoints_by_method_and_path() {
+    let (server, _) = books();
+    let pattern = |method: Method, path: &str| {
+        server
+            .endpoint_for(&method, path)
+            .map(|(route, endpoint)| (route.pattern().to_owned(), endpoint.methods().len()))
+    };
+    assert_eq!(pattern(Method::DELETE, "/a/v1/books/7"), Some((r"/a/v1/books/(?P<id>[\d]+)".to_owned(), 1)));
+    assert_eq!(pattern(Method::HEAD, "/a/v1/books"), Some(("/a/v1/books".to_owned(), 1)));
+    assert_eq!(pattern(Method::DELETE, "/a/v1/books"), None);
+    assert_eq!(pattern(Method::GET, "/nosuch"), None);
 }
 
 #[tokio::test]
