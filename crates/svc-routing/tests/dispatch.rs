@@ -13,7 +13,7 @@ use svc_routing::{
     Body, Controller, DependsOn, ExtraField, Link, ObjectId, ParamOrder, Registry, Request, Response, Result, Route,
     Server, SiteInfo, get, on, public, without_permission,
 };
-use svc_schema::build::{array, integer, string};
+use svc_schema::build::{array, integer, string, untyped};
 use svc_schema::{Args, NoticeKind};
 
 fn demo() -> Server {
@@ -139,6 +139,16 @@ async fn panics_in_handler_or_permission_are_500() {
         assert!(!res.data.to_string().contains("purpose"));
     }
     assert_eq!(server.dispatch(Request::new(Method::OPTIONS, "/a/v1/p")).await.headers.get("Allow"), None);
+}
+
+#[tokio::test]
+async fn errors_before_dispatch_pass_the_same_hooks() {
+    let mut registry = Registry::new();
+    registry.hooks.post_dispatch(10, |res, req| res.header("X-Route", req.route()));
+    let error = svc_schema::Error::new("no_login", "No.").with_status(403);
+    let served = registry.build().serve_error(Request::get("/a").with_query_string("_fields=x"), error).await;
+    assert_eq!((served.status.as_u16(), served.headers.get("X-Route")), (403, Some("/a")));
+    assert_eq!(served.body.into_value()["code"], "no_login");
 }
 
 /// Books with ids, links between them, and a collection.
@@ -410,6 +420,25 @@ async fn options_of_hidden_and_unknown_routes() {
     assert_eq!(options("/nosuch").await.data, json!([]));
     let hidden = options("/demo/v1/hidden").await;
     assert_eq!((hidden.data, hidden.headers.get("Allow")), (Value::Null, Some("GET")));
+    let serve = async |route: &str| server.serve(Request::new(Method::OPTIONS, route)).await.body;
+    assert_eq!(serve("/demo/v1/hidden").await, Body::Empty);
+    assert_eq!(serve("/demo/v1/multi").await.into_value()["namespace"], NS);
+    let part = Request::new(Method::OPTIONS, "/demo/v1/multi").with_query_string("_fields=namespace");
+    assert_eq!(body(&server, part).await, json!({"namespace": NS}));
+}
+
+#[test]
+fn endpoints_by_method_and_path() {
+    let (server, _) = books();
+    let pattern = |method: Method, path: &str| {
+        server
+            .endpoint_for(&method, path)
+            .map(|(route, endpoint)| (route.pattern().to_owned(), endpoint.methods().len()))
+    };
+    assert_eq!(pattern(Method::DELETE, "/a/v1/books/7"), Some((r"/a/v1/books/(?P<id>[\d]+)".to_owned(), 1)));
+    assert_eq!(pattern(Method::HEAD, "/a/v1/books"), Some(("/a/v1/books".to_owned(), 1)));
+    assert_eq!(pattern(Method::DELETE, "/a/v1/books"), None);
+    assert_eq!(pattern(Method::GET, "/nosuch"), None);
 }
 
 #[tokio::test]
@@ -431,9 +460,10 @@ async fn notices_are_collected_in_debug_mode_only() {
         let mut site = SiteInfo::default();
         site.debug = debug;
         let mut registry = Registry::for_site(site);
-        let args = Args::new().with("o", svc_schema::build::object([("untyped", json!({}))]));
+        // An argument without a type and without rules raises no notice.
+        let args = Args::new().with("o", svc_schema::build::object([("untyped", json!({}))])).with("free", untyped());
         registry.route("a/v1", Route::new("/odd").endpoint(without_permission("GET", odd).args(args))).unwrap();
-        let served = registry.build().serve(Request::get("/a/v1/odd").with_query_string("o[untyped]=1")).await;
+        let served = registry.build().serve(Request::get("/a/v1/odd").with_query_string("o[untyped]=1&free=1")).await;
         let mut functions: Vec<_> = served.notices.iter().map(|n| n.function.as_str()).collect();
         functions.dedup();
         let of_schemas = ["rest_validate_value_from_schema", "rest_sanitize_value_from_schema"];

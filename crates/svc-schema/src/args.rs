@@ -441,7 +441,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::build::{integer, string, untyped};
+    use crate::build::{array, integer, string, untyped};
 
     fn map(value: Value) -> Map<String, Value> {
         match value {
@@ -485,6 +485,64 @@ mod tests {
         let (n, m) = (json!("5"), json!("x"));
         let changed = args.sanitized_if_valid([((), "n".into(), &n), ((), "m".into(), &m)]);
         assert_eq!(changed, [Sanitized { source: (), name: "n".to_owned(), value: json!(5) }]);
+        let by_schema = Args::new().with("m", Arg::by_schema(integer()));
+        assert_eq!(by_schema.sanitized_if_valid([((), "m".into(), &m)]), []);
+    }
+
+    #[test]
+    fn only_values_that_change_are_returned() {
+        let args = Args::from([("n", integer()), ("free", untyped())]);
+        let (five, text) = (json!(5), json!("5"));
+        let params =
+            [(0, "n".into(), &five), (1, "n".into(), &text), (2, "free".into(), &text), (3, "x".into(), &text)];
+        let (changed, result) = args.sanitized(params, |_, _| None);
+        assert_eq!((changed, result), (vec![Sanitized { source: 1, name: "n".to_owned(), value: json!(5) }], Ok(())));
+    }
+
+    #[test]
+    fn arguments_of_a_schema() {
+        let schema = || integer().required().default(3).compile();
+        // Rows: an argument; whether its validator accepts "x", the result of its sanitizer, and its steps.
+        let rows = [
+            (Arg::new(schema()), Ok(true), None, r#"validate: "none", sanitize: "parse""#),
+            (Arg::from(schema()), Ok(true), None, r#"validate: "none", sanitize: "parse""#),
+            (Arg::by_schema(schema()), Err(()), Some(json!(0)), r#"validate: "by schema", sanitize: "by schema""#),
+            (
+                Arg::new(schema()).validate_with(|_, _| Ok(false)).sanitize_with(|_, _| Ok(json!(7))),
+                Ok(false),
+                Some(json!(7)),
+                r#"validate: "custom", sanitize: "custom""#,
+            ),
+        ];
+        for (arg, accepted, sanitized, steps) in rows {
+            assert_eq!((arg.required, arg.default.clone()), (true, Some(json!(3))), "{steps}");
+            assert_eq!(arg.check(&json!("x"), "n").map_err(|_| ()), accepted, "{steps}");
+            assert_eq!(arg.clean(json!("x"), "n").ok(), sanitized, "{steps}");
+            let text = format!("{arg:?}");
+            assert!(text.starts_with("Arg { schema: Object {") && text.contains(steps), "{text}");
+        }
+        assert!(matches!(Arg::new(untyped()).sanitize, Sanitizer::None));
+        assert_eq!(Arg::default().source(), &Value::Null);
+    }
+
+    #[test]
+    fn defaults_of_arguments() {
+        let args = Args::from([("a", integer().default(1)), ("b", string()), ("c", string().default(""))]);
+        assert_eq!(Value::Object(args.defaults()), json!({"a": 1, "c": ""}));
+    }
+
+    #[test]
+    fn lists_in_strings_are_counted_together() {
+        let nested = Schema::compile(json!({"anyOf": [{"type": "string"}, {"type": ["null", "array"]}]}));
+        let args = Args::from([("ids", Arg::new(array(integer()))), ("any", nested.into()), ("text", string().into())]);
+        let half = Value::from("1,".repeat(MAX_TEXT_ITEMS / 2));
+        let count = |names: &[&'static str]| {
+            let error = args.check_text_lists(names.iter().map(|name| ((*name).into(), &half))).err();
+            error.map(|error| (error.code().to_owned(), error.status()))
+        };
+        assert_eq!(count(&["ids", "any", "text", "unknown"]), None);
+        assert_eq!(count(&["ids", "any", "ids"]), Some(("rest_too_many_values".to_owned(), 413)));
+        assert_eq!(count(&["text", "text", "text"]), None);
     }
 
     #[test]

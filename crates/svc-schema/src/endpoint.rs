@@ -160,6 +160,13 @@ mod tests {
         let item = json!({"properties": {"a": {"type": "integer", "arg_options": {"validate_callback": null, "sanitize_callback": false}}}});
         let args = endpoint_args(&item, MethodKind::Creatable);
         assert!(matches!((&args.0["a"].validate, &args.0["a"].sanitize), (Validator::None, Sanitizer::None)));
+        // Names of functions, which only PHP could call, have no effect.
+        let item = json!({"properties": {"a": {"type": "integer", "default": 7, "required": true, "arg_options": {"validate_callback": "f", "sanitize_callback": "g"}}}});
+        let args = endpoint_args(&item, MethodKind::Creatable);
+        let arg = &args.0["a"];
+        assert!(matches!((&arg.validate, &arg.sanitize), (Validator::BySchema, Sanitizer::BySchema)));
+        assert_eq!((arg.required, &arg.default), (true, &Some(json!(7))));
+        assert_eq!(arg.source(), &json!({"default": 7, "required": true, "type": "integer"}));
     }
 
     #[test]
@@ -169,5 +176,29 @@ mod tests {
             default_additional_properties_to_false(schema),
             json!({"type": ["object", "null"], "properties": {"a": {"type": "array", "items": {"type": "object", "additionalProperties": false}}}, "patternProperties": {"^x": {"type": "object", "additionalProperties": true}}, "additionalProperties": false})
         );
+        for unchanged in [json!({"type": ["string", "null"]}), json!({"type": "string", "items": {"type": "object"}})] {
+            assert_eq!(default_additional_properties_to_false(unchanged.clone()), unchanged);
+        }
+        // PHP may have encoded the properties as a list.
+        let listed = json!({"type": "object", "properties": [{"type": "object"}], "additionalProperties": null});
+        assert_eq!(
+            default_additional_properties_to_false(listed),
+            json!({"type": "object", "properties": [{"type": "object", "additionalProperties": false}], "additionalProperties": false})
+        );
+    }
+
+    #[test]
+    fn schemas_below_the_maximum_depth_are_unchanged() {
+        let nestings: [(fn(Value) -> Value, &str); 3] = [
+            (|inner| json!({"type": "object", "properties": {"a": inner}}), "/properties/a"),
+            (|inner| json!({"type": "object", "properties": [inner]}), "/properties/0"),
+            (|inner| json!({"type": ["object", "array"], "items": inner}), "/items"),
+        ];
+        for (nest, step) in nestings {
+            let schema = (0..MAX_DEPTH).fold(json!({"type": "object"}), |inner, _| nest(inner));
+            let closed = default_additional_properties_to_false(schema);
+            let at = |depth: usize| &closed.pointer(&step.repeat(depth)).unwrap()["additionalProperties"];
+            assert_eq!((at(MAX_DEPTH - 1), at(MAX_DEPTH)), (&json!(false), &json!(null)), "{step}");
+        }
     }
 }

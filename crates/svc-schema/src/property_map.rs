@@ -88,5 +88,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn names_in_any_order_have_their_own_schema() {
+        let schema = Schema::compile(json!({"type": "object", "properties": {
+            "a": {"type": "integer"}, "b": {"type": "array"}, "c": {"type": "boolean"}, "d": {"type": "null"}, "e": {"type": "object"},
+        }}));
+        let values = json!({"a": 7, "b": [{}], "c": true, "d": null, "e": {"x": 1}});
+        for order in ["abcde", "edcba", "acbed", "bdace", "aceb", "ce"] {
+            let value: Map = order.chars().map(|c| (c.to_string(), values[c.to_string()].clone())).collect();
+            assert_eq!(schema.validate(&value.into(), "p"), Ok(()), "{order}");
+        }
+    }
+
     type Map = serde_json::Map<String, serde_json::Value>;
 }

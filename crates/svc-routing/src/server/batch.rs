@@ -133,6 +133,13 @@ mod tests {
             ("///", None),
             (":80", None),
             ("http://a:99999999/x", None),
+            ("http://a:80/x", Some(("/x", ""))),
+            ("http://a:/x", Some(("/x", ""))),
+            ("a+b-c.1://h/x", Some(("/x", ""))),
+            ("//h/x", Some(("/x", ""))),
+            // These have no scheme.
+            ("a_b://h/x", Some(("a_b://h/x", ""))),
+            ("://h/x", None),
         ] {
             assert_eq!(split_url(url), want, "{url}");
         }

@@ -66,8 +66,10 @@ pub fn apply(
 
     let display_name = non_empty(sanitize::user_name(draft.name.as_deref().unwrap_or(&user.display_name)));
     user.display_name = match (display_name.as_str(), existing) {
+        // What removed elements leave in the names is sanitized again: `x < y > z` becomes `x  z`, then `x z`.
         ("", None) => {
-            [&first, &last].map(String::as_str).into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ")
+            let names = [&first, &last].map(String::as_str).into_iter().filter(|n| !n.is_empty());
+            sanitize::user_name(&names.collect::<Vec<_>>().join(" "))
         }
         _ => display_name,
     };
@@ -172,6 +174,7 @@ mod tests {
             (json!({"first_name": "Ann", "last_name": "Bee"}), "Ann Bee", "zz", "zz"),
             (json!({"first_name": "Ann"}), "Ann", "zz", "zz"),
             (json!({"last_name": "Bee"}), "Bee", "zz", "zz"),
+            (json!({"first_name": "x < y > z", "last_name": "a & b"}), "x z a &amp; b", "zz", "zz"),
             (json!({"name": "", "nickname": "", "slug": ""}), "zz", "zz", "zz"),
             (json!({"name": " <i>n</i> & x "}), "n &amp; x", "zz", "zz"),
             (json!({"nickname": " <b>k</b> ", "slug": "uni-code"}), "zz", "k", "uni-code"),

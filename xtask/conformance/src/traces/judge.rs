@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     explained::Explained,
+    same_second::{LastChanges, without_kept_times},
     side::{Observed, Side},
 };
 use crate::{compare::Comparison, order, scenario::Step};
@@ -28,6 +29,8 @@ pub(super) struct Difference {
 pub(super) struct Judge<'a> {
     sides: Vec<(&'static str, Side)>,
     comparisons: Vec<Comparison>,
+    /// For each server, and for WordPress.
+    last_changes: (Vec<LastChanges>, LastChanges),
     explained: &'a Explained,
     differences: Vec<Difference>,
 }
@@ -36,19 +39,25 @@ impl<'a> Judge<'a> {
     /// For servers that have just been restored.
     pub(super) fn new(sides: Vec<(&'static str, Side)>, explained: &'a Explained) -> Self {
         let comparisons = sides.iter().map(|(_, side)| Comparison::new(side.brand(), side.normalizer())).collect();
-        Judge { sides, comparisons, explained, differences: Vec::new() }
+        let last_changes = (sides.iter().map(|_| LastChanges::default()).collect(), LastChanges::default());
+        Judge { sides, comparisons, last_changes, explained, differences: Vec::new() }
     }
 
     /// Sends a step to the servers and compares what they do with what WordPress did. Returns whether the trace can go on.
     pub(super) fn check(&mut self, source: &Value, step: &Step, expected: &Observed) -> Result<bool> {
         let mut goes_on = true;
         let request = source.to_string();
-        for ((engine, side), comparison) in self.sides.iter_mut().zip(&mut self.comparisons) {
+        let (own, wordpress) = &mut self.last_changes;
+        for (((engine, side), comparison), own) in self.sides.iter_mut().zip(&mut self.comparisons).zip(own) {
             let received = side.send(step)?;
             let response = comparison
                 .difference(step, &expected.response, &received.response)
                 .or_else(|| order::of_values(&expected.response.body, &received.response.body, ""));
-            let rows = comparison.rows(&expected.rows, &received.rows);
+            let rows = comparison.rows(
+                &without_kept_times(&expected.rows, &received.rows, own),
+                &without_kept_times(&received.rows, &expected.rows, wordpress),
+            );
+            own.record(&received.rows);
             goes_on &= rows.is_none();
             let after = if expected.response.status >= 400 { "rows after an error" } else { "rows" };
             let rows = rows.map(|text| format!("{after} {text}\n{}", both(&expected.rows, &received.rows)));
@@ -58,6 +67,7 @@ impl<'a> Judge<'a> {
                 self.differences.push(Difference { engine, step: step.name.clone(), request, text, reason });
             }
         }
+        wordpress.record(&expected.rows);
         Ok(goes_on)
     }
 

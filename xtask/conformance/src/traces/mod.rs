@@ -11,6 +11,7 @@ mod judge;
 mod operations;
 mod recording;
 mod rows;
+mod same_second;
 mod shrink;
 mod side;
 mod values;

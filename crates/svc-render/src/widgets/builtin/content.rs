@@ -15,6 +15,14 @@ pub(crate) fn sanitized_content(text: &str, unfiltered_html: bool) -> Php {
     Php::from(sanitize::content(text, !unfiltered_html).as_str())
 }
 
+/// The sanitized content. As in WordPress, content that is not set is null, unless it is filtered.
+fn content(new: &Instance, unfiltered_html: bool) -> Php {
+    match new.get("content") {
+        None if unfiltered_html => Php::Null,
+        _ => sanitized_content(&new.text("content"), unfiltered_html),
+    }
+}
+
 /// The sanitized title.
 pub(crate) fn title(new: &Instance) -> Php {
     Php::from(svc_text::sanitize_text_field(&new.text("title")).as_str())
@@ -67,7 +75,7 @@ impl WidgetType for Block {
 
     fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
         let mut instance = old;
-        instance.set("content", sanitized_content(&new.text("content"), unfiltered_html));
+        instance.set("content", content(new, unfiltered_html));
         instance
     }
 
@@ -115,7 +123,7 @@ impl WidgetType for CustomHtml {
     fn update(&self, new: &Instance, old: Instance, unfiltered_html: bool) -> Instance {
         let mut instance = old;
         instance.set("title", title(new));
-        instance.set("content", sanitized_content(&new.text("content"), unfiltered_html));
+        instance.set("content", content(new, unfiltered_html));
         instance
     }
 
@@ -136,5 +144,33 @@ impl WidgetType for CustomHtml {
             id = id,
             name = name
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn content_that_is_not_sent_is_null_or_empty() {
+        let instance = |value: &Value| Instance::from_json(value.as_object().unwrap());
+        // Rows: the settings that are sent, and the stored ones of users with and without `unfiltered_html`.
+        for (sent, unfiltered, filtered) in [
+            (json!({"content": "<script>x</script>"}), json!("<script>x</script>"), json!("x")),
+            (json!({"content": ""}), json!(""), json!("")),
+            (json!({"content": null}), json!(null), json!("")),
+            (json!({"title": "t", "text": "x"}), json!(null), json!("")),
+        ] {
+            for (unfiltered_html, expected) in [(true, unfiltered), (false, filtered)] {
+                let widgets: [&dyn WidgetType; 2] = [&Block, &CustomHtml];
+                for widget in widgets {
+                    let updated =
+                        widget.update(&instance(&sent), instance(&json!({"content": "old"})), unfiltered_html);
+                    assert_eq!(Value::from(Php::Array(updated.0))["content"], expected, "{} {sent}", widget.id_base());
+                }
+            }
+        }
     }
 }
