@@ -394,7 +394,8 @@ fn changes_of_one_post_do_not_hide_those_of_another() {
     (0..70).for_each(|_| write(0, "again"));
     write(1, "zebrafish");
     let query = PostQuery::published("post", 10).search(Some("zebrafish".to_owned())).total(true);
-    assert_eq!(store.read_blocking(|db| crate::posts::query(db, &query)).unwrap().total, Some(1));
+    let found = fixture::with_random_statements(|| store.read_blocking(|db| crate::posts::query(db, &query)));
+    assert_eq!(found.unwrap().total, Some(1));
 }
 
 #[test]
@@ -409,7 +410,7 @@ fn a_transaction_finds_what_it_has_written() {
         post.content = "zebrafish".to_owned();
         update(tx, &post)?;
         let query = PostQuery::published("post", 10).search(Some("zebrafish".to_owned())).total(true);
-        Ok(crate::posts::query(tx, &query)?.total)
+        fixture::with_random_statements(|| Ok(crate::posts::query(tx, &query)?.total))
     });
     assert_eq!(found.unwrap(), Some(1));
     assert!(check(&store, &mut random, 20) > 5, "the index is used again, without being built again");
