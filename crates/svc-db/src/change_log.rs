@@ -4,6 +4,8 @@
 //! SQLite always has the table, and triggers add what other programs change. On servers it is an option
 //! ([`StoreConfig::change_log`](crate::StoreConfig::change_log)), and contains the transactions of this program only.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sea_query::Value;
@@ -50,10 +52,11 @@ pub struct LoggedChange {
     /// What they belong to. `None` if any rows of this kind may have changed.
     pub object: Option<Object>,
     /// How the owner of the schema describes the object before the transaction ([`Companion::describe`](crate::Companion::describe)).
+    /// `None` if it did not exist, or is not described.
     pub before: Option<String>,
-    /// How it describes the object after the transaction.
+    /// How it describes the object after the transaction. `None` if it does not exist, or is not described.
     pub after: Option<String>,
-    /// The id of the user whose request made the change; `None` for the command line, jobs and other programs.
+    /// The id of the user whose request made the change; `None` for anonymous requests, the command line, jobs and other programs.
     pub caller: Option<i64>,
 }
 
@@ -72,8 +75,7 @@ pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
                 None => (None, None),
             };
             let (kind, operation) = (rows.name().into(), operation.name().into());
-            let described = [before.into(), after.into()];
-            let [before, after] = described;
+            let (before, after) = (before.into(), after.into());
             entries.push([
                 time.into(),
                 kind,
@@ -85,10 +87,13 @@ pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
                 changes.caller().into(),
             ]);
         };
+        let are_objects = tx.schema().are_objects(rows);
         match changes.objects(rows) {
-            Some(objects) if changes.n_objects(rows) <= MAX_OBJECTS => {
+            Some(objects) if (1..=MAX_OBJECTS).contains(&changes.n_objects(rows)) => {
                 let descriptions = tx.shared.companion.describe(changes, rows);
                 for (object, operation) in objects {
+                    // An object of which one of several rows is inserted or deleted is updated.
+                    let operation = if are_objects { operation } else { Operation::Update };
                     let description = match object {
                         Object::Id(id) => descriptions.get(id),
                         Object::Name(_) => None,
@@ -109,14 +114,17 @@ pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
         // The id of the last row on SQLite, of the first row on servers: near enough for when to prune.
         last = Some(done.last_id);
     }
-    let n = i64::try_from(entries.len()).unwrap_or(i64::MAX);
-    match last {
-        Some(last) if last % PRUNE_INTERVAL < n => prune(tx, last - tx.shared.max_logged),
-        _ => Ok(()),
+    let Some(last) = last else { return Ok(()) };
+    let shared = Arc::clone(&tx.shared);
+    if last - shared.pruned_at.load(Ordering::Relaxed) < PRUNE_INTERVAL {
+        return Ok(());
     }
+    // Also if the transaction fails: the next one is not far.
+    shared.pruned_at.store(last, Ordering::Relaxed);
+    prune(tx, last - shared.max_logged)
 }
 
-/// Deletes the entries up to a number. The last of each kind stays: it is the version of the rows.
+/// Deletes the entries up to a number. On SQLite the last of each kind stays, because it is the version of the rows.
 fn prune(tx: &mut Tx, to: i64) -> Result<()> {
     let (log, kept) = (table(&tx.prefix), tx.sql().kept_changes(tx.schema(), &tx.prefix));
     tx.conn.execute(&format!("DELETE FROM {log} WHERE seq <= ?{kept}"), &[to.into()]).map(drop)
@@ -127,25 +135,20 @@ fn prune(tx: &mut Tx, to: i64) -> Result<()> {
 /// # Errors
 /// Those of the statements.
 pub(crate) fn read(db: &mut Db, after: Option<i64>, limit: u32) -> Result<Vec<LoggedChange>> {
-    let after = match after {
-        Some(after) => after,
-        None => {
-            let mut last = 0;
-            let sql = format!("SELECT MAX(seq) FROM {}", table(&db.prefix));
-            db.conn.query(&sql, &[], &mut |row| row.int(0).map(|seq| last = seq))?;
-            last - i64::from(limit)
-        }
-    };
+    let (order, is_last) = if after.is_some() { ("ASC", false) } else { ("DESC", true) };
     let sql = format!(
-        "SELECT seq, {} FROM {} WHERE seq > ? ORDER BY seq LIMIT ?",
+        "SELECT seq, {} FROM {} WHERE seq > ? ORDER BY seq {order} LIMIT ?",
         COLUMNS.map(quoted).join(", "),
         table(&db.prefix)
     );
     let mut changes = Vec::new();
-    db.conn.query(&sql, &[after.into(), limit.into()], &mut |row| {
+    db.conn.query(&sql, &[after.unwrap_or_default().into(), limit.into()], &mut |row| {
         changes.push(entry(row)?);
         Ok(())
     })?;
+    if is_last {
+        changes.reverse();
+    }
     Ok(changes)
 }
 

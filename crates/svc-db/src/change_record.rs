@@ -73,8 +73,9 @@ impl Default for ChangeRecord {
 impl ChangeRecord {
     /// Records a change of unknown rows.
     pub(crate) fn add_unknown(&mut self, rows: Rows) {
-        self.keys.extend(rows.all_changed());
-        self.objects_mut(rows).take();
+        if self.objects_mut(rows).take().is_some() {
+            self.keys.extend(rows.all_changed());
+        }
     }
 
     /// Records a change of the rows of the objects with these ids.
@@ -164,7 +165,7 @@ impl ChangeRecord {
         Some(self.objects(rows)?.filter_map(id).collect())
     }
 
-    /// The id of the user whose request made the changes. `None` for the command line and jobs.
+    /// The id of the user whose request made the changes. `None` for anonymous requests, the command line and jobs.
     pub fn caller(&self) -> Option<i64> {
         self.caller
     }

@@ -187,10 +187,10 @@ impl Database {
     /// # Errors
     /// Those of the statement.
     pub fn logged_changes(&self, cx: &Context, after: Option<i64>, limit: u32) -> Result<Option<Vec<LoggedChange>>> {
-        if !self.0.shared().is_logging.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        self.read(cx, |db| change_log::read(db, after, limit)).map(Some)
+        self.read(cx, |db| {
+            let name = format!("{}{}", db.prefix(), change_log::TABLE);
+            if db.table_exists(&name)? { change_log::read(db, after, limit).map(Some) } else { Ok(None) }
+        })
     }
 
     /// Runs one long transaction while other writers wait.

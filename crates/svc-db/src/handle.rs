@@ -340,6 +340,8 @@ pub fn pad(ids: &[i64]) -> Vec<i64> {
 pub struct Tx {
     pub(crate) db: Db,
     changes: ChangeRecord,
+    /// Called before the next statement that changes rows.
+    pub(crate) before_write: Option<fn(&mut Tx) -> Result<()>>,
 }
 
 impl Deref for Tx {
@@ -358,7 +360,7 @@ impl DerefMut for Tx {
 impl Tx {
     /// The transaction that is open on this connection.
     pub(crate) fn new(db: Db) -> Self {
-        Tx { db, changes: ChangeRecord::default() }
+        Tx { db, changes: ChangeRecord::default(), before_write: None }
     }
 
     /// Executes a statement that changes unknown rows of this table, whose name is without prefix. Prefer
@@ -443,8 +445,13 @@ impl Tx {
         if values.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
+        self.begin_write()?;
         self.count(sql);
         self.conn.execute(sql, values)
+    }
+
+    fn begin_write(&mut self) -> Result<()> {
+        self.before_write.take().map_or(Ok(()), |before_write| before_write(self))
     }
 
     /// Marks more keys as changed than those of the rows.
@@ -509,6 +516,7 @@ impl WriteText for Tx {
             self.forget_loaded(rows, None);
             self.changes.add_unknown(rows);
         }
+        self.begin_write()?;
         self.conn.execute(sql, values)
     }
 }

@@ -41,6 +41,11 @@ impl Schema {
         rows.iter().map(|rows| rows.rows)
     }
 
+    /// Whether rows of this kind are the objects that they belong to, in one table at least.
+    pub(crate) fn are_objects(&self, rows: Rows) -> bool {
+        self.tables.iter().any(|table| table.rows.iter().any(|of| of.rows == rows && table.is_of_objects(of)))
+    }
+
     /// The rows of all tables, each once.
     pub(crate) fn all_rows(&self) -> Vec<Rows> {
         let mut all = Vec::new();
@@ -235,6 +240,14 @@ pub enum ObjectColumn {
 }
 
 impl Table {
+    /// Whether each of these rows is an object: its id is the primary key, or it has a name.
+    pub(crate) fn is_of_objects(&self, rows: &TableRows) -> bool {
+        match rows.object {
+            ObjectColumn::Id(column) => self.primary == [column],
+            ObjectColumn::Name(_) => true,
+        }
+    }
+
     /// The auto-increment column, if there is one.
     pub fn auto_column(&self) -> Option<&'static str> {
         self.columns.iter().find(|c| c.default == DefaultValue::Auto).map(|c| c.name)

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ pub trait Companion: Any + Send + Sync {
     }
 }
 
-/// How an object is described before and after a transaction, such as its type and status. `None` if it did not exist.
+/// How an object is described before and after a transaction, such as by its type and status. `None` if it did not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
     /// Before the transaction.
@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) is_logging: AtomicBool,
     /// Maximum number of logged changes that are kept.
     pub(crate) max_logged: i64,
+    /// The number of the change after which old ones were deleted last.
+    pub(crate) pruned_at: AtomicI64,
     /// Whether [`Schema::charset_of`] cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
     pub(crate) is_utf8mb3: AtomicBool,
 }
@@ -80,6 +82,7 @@ impl Shared {
             versions: Arc::default(),
             statements: AtomicU64::new(0),
             is_logging: AtomicBool::new(false),
+            pruned_at: AtomicI64::new(0),
             max_logged: max_logged.unwrap_or(StoreConfig::DEFAULT_CHANGE_LOG).into(),
             is_utf8mb3: AtomicBool::new(false),
         }

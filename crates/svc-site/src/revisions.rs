@@ -130,7 +130,7 @@ fn blank(parent: PostId, kind: &str) -> Post {
 fn insert(tx: &mut Tx, site: &Site, revision: &Post) -> SiteResult<PostId> {
     let id = posts::insert(tx, revision)?;
     let settings = site.settings_in(tx)?;
-    posts::set_guid(tx, id, &settings.urls.site.home_url(&format!("/?p={id}")))?;
+    posts::set_guid(tx, id, &settings.urls.site.home_url(&format!("/?p={id}")), Some(revision.parent))?;
     Ok(id)
 }
 

@@ -298,7 +298,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(reopened);
     if server.is_some() {
         let other = Store::open(&config)?;
-        other.write_blocking(|tx| posts::set_guid(tx, PostId(1), "changed"))?;
+        other.write_blocking(|tx| posts::set_guid(tx, PostId(1), "changed", None))?;
         let begun = Instant::now();
         let first = run(&search("the", PostOrderBy::Date)).1;
         while run(&search("the", PostOrderBy::Date)).1 > first / 10 {

@@ -258,7 +258,7 @@ async fn scheduled_pages_are_added_to_menus_and_get_a_guid() {
     let body = json!({"title": "Planned", "status": "future", "date_gmt": "2090-01-01T00:00:00"});
     let page = h.json(ADMIN, Method::POST, "/svc/v2/pages", body).await.body["id"].as_i64().unwrap();
     // Imported posts may have no GUID.
-    h.site.write(&Context::background(), move |tx| Ok(posts::set_guid(tx, PostId(page), "")?)).await.unwrap();
+    h.site.write(&Context::background(), move |tx| Ok(posts::set_guid(tx, PostId(page), "", None)?)).await.unwrap();
     let round =
         schedule::publish_due(&Context::background(), &h.site, "2091-01-01T00:00:00".parse().unwrap()).await.unwrap();
     assert_eq!(round.published, 1);

@@ -375,10 +375,10 @@ fn staleness(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs).ok_or_else(|| "must be a number from 0 to 3600".to_owned())
 }
 
-/// A number of changes, from a thousand to ten million.
+/// A number of changes, from ten thousand to ten million: the search index must not lose its place while it is built.
 fn change_log(text: &str) -> Result<u32, String> {
-    let n = text.parse().ok().filter(|n| (1_000..=10_000_000).contains(n));
-    n.ok_or_else(|| "must be a number from 1000 to 10000000".to_owned())
+    let n = text.parse().ok().filter(|n| (10_000..=10_000_000).contains(n));
+    n.ok_or_else(|| "must be a number from 10000 to 10000000".to_owned())
 }
 
 /// A number of connections; zero for the default of the store.

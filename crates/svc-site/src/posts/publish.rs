@@ -27,7 +27,7 @@ pub(crate) fn published(
 ) -> SiteResult<()> {
     if post.guid.is_empty() {
         let guid = permalink(tx, settings, post_type, post)?;
-        posts::set_guid(tx, post.id, &guid)?;
+        posts::set_guid(tx, post.id, &guid, None)?;
     }
     add_published_page(tx, site, settings, post, (by, now))
 }

@@ -200,7 +200,7 @@ impl SavePost {
             posts::update(tx, row)?;
         } else if !has_guid {
             // No index has this column.
-            posts::set_guid(tx, row.id, &row.guid)?;
+            posts::set_guid(tx, row.id, &row.guid, None)?;
         }
         Ok(row.id)
     }

@@ -280,6 +280,9 @@ pub(super) fn page_statement(db: &mut Db, q: &PostQuery) -> Result<SelectStateme
 /// The rows that a list's total depends on.
 pub(super) fn counted_rows(q: &PostQuery) -> Vec<Rows> {
     let mut counted = vec![rows::POSTS];
+    if q.post_types.is_empty() || q.post_types.iter().any(|name| name.eq_ignore_ascii_case("revision")) {
+        counted.push(rows::REVISIONS);
+    }
     if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
         counted.extend([rows::TERMS, rows::POST_TERMS]);
     }

@@ -100,11 +100,18 @@ pub fn update(tx: &mut Tx, post: &Post) -> Result<bool> {
     Ok(true)
 }
 
-/// Sets a post's GUID, which contains the new id.
-pub fn set_guid(tx: &mut Tx, id: PostId, guid: &str) -> Result<()> {
+/// Sets a post's GUID, which contains the new id. `revision_of` is the post of which it is a revision.
+pub fn set_guid(tx: &mut Tx, id: PostId, guid: &str, revision_of: Option<PostId>) -> Result<()> {
     let mut update = Query::update();
     update.table(tx.table("posts")).value("guid", guid).and_where(Expr::col("ID").eq(id.0));
-    tx.change_rows(&update, rows::POSTS, &[id.0]).map(drop)
+    match revision_of {
+        Some(parent) => {
+            tx.change_rows(&update, rows::REVISIONS, &[parent.0])?;
+            tx.invalidate(rows::POSTS, &[id.0]);
+        }
+        None => drop(tx.change_rows(&update, rows::POSTS, &[id.0])?),
+    }
+    Ok(())
 }
 
 /// The posts among which a slug must be unique.

@@ -62,7 +62,7 @@ const READS: &[(&str, Read, &[&str])] = &[
 pub(super) const WRITES: &[(&str, Write)] = &[
     ("title", |tx| change_post(tx, |post| post.title = "Another".to_owned())),
     ("status", |tx| change_post(tx, |post| post.status = "draft".to_owned())),
-    ("guid", |tx| posts::set_guid(tx, POST, "https://example.org/?p=1001")),
+    ("guid", |tx| posts::set_guid(tx, POST, "https://example.org/?p=1001", None)),
     ("create", |tx| posts::insert(tx, &Post { post_type: "post".to_owned(), ..Post::default() }).map(drop)),
     ("page", |tx| posts::insert(tx, &Post { post_type: "page".to_owned(), ..Post::default() }).map(drop)),
     ("delete", |tx| posts::delete(tx, POST).map(drop)),

@@ -1,6 +1,6 @@
 //! The table of changes on a server, which is created only if the configuration asks for it.
 
-use crate::change_log;
+use crate::change_log::{self, TABLE};
 use crate::error::Result;
 use crate::handle::Db;
 
@@ -9,6 +9,9 @@ use crate::handle::Db;
 /// # Errors
 /// If the account may not create tables.
 pub(super) fn create(db: &mut Db) -> Result<()> {
+    if db.table_exists(&format!("{}{TABLE}", db.prefix()))? {
+        return Ok(());
+    }
     let log = change_log::table(db.prefix());
     let sql = format!(
         "CREATE TABLE IF NOT EXISTS {log} (seq bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, time bigint NOT NULL, \

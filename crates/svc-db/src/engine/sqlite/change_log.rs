@@ -1,8 +1,11 @@
 //! The log of changes of an SQLite file. The transactions of this program write their records; triggers add what other programs
 //! change, so that the log is complete whoever writes.
 
+use std::sync::atomic::Ordering;
+
 use super::LAYOUT_TABLE;
 use crate::change_log::{self, TABLE};
+use crate::change_record::Operation;
 use crate::error::Result;
 use crate::handle::Tx;
 use crate::quoted::quoted;
@@ -67,10 +70,11 @@ fn create_trigger(table: &Table, i: usize, rows: &TableRows, prefix: &str, event
         "delete" => ("OLD", ""),
         _ => ("OLD", "NEW"),
     };
+    let operation = if table.is_of_objects(rows) { event } else { Operation::Update.name() };
     let insert = |row: &str| {
         format!(
             "INSERT INTO {log} (time, kind, operation, {column}, object_before, object_after) \
-             SELECT 1000 * strftime('%s', 'now'), '{}', '{event}', {row}.{object}, {}, {}",
+             SELECT 1000 * strftime('%s', 'now'), '{}', '{operation}', {row}.{object}, {}, {}",
             rows.rows.name(),
             described(before),
             described(after)
@@ -92,20 +96,59 @@ fn create_trigger(table: &Table, i: usize, rows: &TableRows, prefix: &str, event
     )
 }
 
-/// Begins or ends a transaction whose changes the triggers do not log.
+/// Looks whether the database has a log now. Another transaction, or another program, may have created it since.
+///
+/// # Errors
+/// Those of the statements.
+pub(super) fn look_for_log(tx: &mut Tx) -> Result<()> {
+    if !tx.shared.is_logging.load(Ordering::Relaxed) {
+        let has_log = exists(tx)?;
+        tx.shared.is_logging.store(has_log, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+fn exists(tx: &mut Tx) -> Result<bool> {
+    let prefix = tx.prefix().to_owned();
+    Ok(tx.table_exists(&format!("{prefix}{LAYOUT_TABLE}"))? && tx.table_exists(&format!("{prefix}{TABLE}"))?)
+}
+
+/// Begins a transaction whose changes are logged as the records of its jobs, and not by triggers. Call it before the first
+/// change.
 ///
 /// # Errors
 /// Those of the statement.
-pub(super) fn set_own_transaction(tx: &mut Tx, is_own: bool) -> Result<()> {
+pub(super) fn begin_own_transaction(tx: &mut Tx) -> Result<()> {
+    match set_own_transaction(tx, true) {
+        // Another program has dropped the tables.
+        Err(_) if !exists(tx)? => {
+            tx.shared.is_logging.store(false, Ordering::Relaxed);
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+/// Ends the transaction, if it has [begun](begin_own_transaction).
+///
+/// # Errors
+/// Those of the statement.
+pub(super) fn end_own_transaction(tx: &mut Tx) -> Result<()> {
+    set_own_transaction(tx, false)
+}
+
+/// Writes nothing if the flag has this value.
+fn set_own_transaction(tx: &mut Tx, is_own: bool) -> Result<()> {
     let layout = quoted(&format!("{}{LAYOUT_TABLE}", tx.prefix()));
-    let sql = format!("UPDATE {layout} SET n = ? WHERE name = '{OWN_TRANSACTION}'");
-    tx.conn.execute(&sql, &[i64::from(is_own).into()]).map(drop)
+    let sql = format!("UPDATE {layout} SET n = ? WHERE name = '{OWN_TRANSACTION}' AND n <> ?");
+    let n = i64::from(is_own);
+    tx.conn.execute(&sql, &[n.into(), n.into()]).map(drop)
 }
 
 /// Queries for the number of the last entry of each kind, joined by `UNION ALL`. Each is one search in the index.
-pub(super) fn last_of_kinds(schema: &Schema, prefix: &str, columns: impl Fn(&str) -> String) -> String {
+pub(super) fn last_of_kinds(schema: &Schema, prefix: &str) -> String {
     let log = change_log::table(prefix);
-    let of = |kind: &str| format!("SELECT {} FROM {log} WHERE kind = '{kind}'", columns(kind));
+    let of = |kind: &str| format!("SELECT MAX(seq) FROM {log} WHERE kind = '{kind}'");
     schema.all_rows().iter().map(|rows| of(rows.name())).collect::<Vec<_>>().join(" UNION ALL ")
 }
 
@@ -114,7 +157,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::change_record::{Object, Operation};
+    use crate::change_record::Object;
     use crate::rows::Rows;
     use crate::schema::{Column, ColumnType, DefaultValue, Layout};
     use crate::{
@@ -301,6 +344,57 @@ mod tests {
         let after = last(&database);
         record(&database, many);
         assert_eq!(lines(&database, after), ["update boats ? > None"], "too many for a list");
+    }
+
+    #[test]
+    fn tables_that_were_rolled_back_are_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let config = StoreConfig { table_prefix: "x_".to_owned(), ..StoreConfig::new(DatabaseUrl::Sqlite(path)) };
+        let database = Database::open(&config, &SCHEMA, Arc::new(()), Tuning::default()).unwrap();
+        let manager = table_manager(sql(crate::Dialect::Sqlite).dialect());
+        let failed = database.exclusively(|tx| -> crate::Result<()> {
+            create_missing_tables(tx, manager)?;
+            Err(crate::StoreError::TooMany)
+        });
+        assert!(failed.is_err());
+        let failed = database.write_blocking(move |tx| -> crate::Result<()> {
+            create_missing_tables(tx, manager)?;
+            Err(crate::StoreError::TooMany)
+        });
+        assert!(failed.is_err());
+        database.write_blocking(move |tx| create_missing_tables(tx, manager)).unwrap();
+        record(&database, vec![1]);
+        assert_eq!(lines(&database, 3), ["update boats 1 > None"]);
+    }
+
+    #[test]
+    fn transactions_without_changes_write_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let database = database(&path);
+        let log = || std::fs::metadata(folder.path().join("x.db-wal")).map_or(0, |file| file.len());
+        record(&database, vec![1]);
+        let before = log();
+        database.write_blocking(|_| Ok(())).unwrap();
+        assert_eq!(log(), before);
+        record(&database, vec![1]);
+        assert!(log() > before);
+    }
+
+    #[test]
+    fn a_renamed_table_takes_its_triggers_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        drop(database(&path));
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other
+            .execute_batch("ALTER TABLE x_flags RENAME TO y_flags; CREATE TABLE x_flags (name TEXT PRIMARY KEY)")
+            .unwrap();
+        let database = database(&path);
+        let after = last(&database);
+        other.execute_batch("INSERT INTO x_flags (name) VALUES ('blue')").unwrap();
+        assert_eq!(lines(&database, after), ["insert flags blue > None"]);
     }
 
     #[test]

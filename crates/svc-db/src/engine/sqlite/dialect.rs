@@ -74,7 +74,7 @@ impl SqlDialect for SqliteDialect {
     }
 
     fn kept_changes(&self, schema: &Schema, prefix: &str) -> String {
-        let last = change_log::last_of_kinds(schema, prefix, |_| "MAX(seq)".to_owned());
+        let last = change_log::last_of_kinds(schema, prefix);
         format!(" AND seq NOT IN ({last})")
     }
 

@@ -20,5 +20,5 @@ pub(crate) use dialect::SqliteDialect;
 pub(crate) use pool::{SqlitePool, temporary_path};
 pub(crate) use table_manager::SqliteTables;
 
-/// Name of the private table with the versions of indexes and private tables, without prefix.
+/// Name of the private table with the versions of indexes and private tables, and with the mark of own transactions, without prefix.
 const LAYOUT_TABLE: &str = "svc_layout";

@@ -44,8 +44,9 @@ impl OtherWriters {
 
     /// Invalidates what others have changed, as the caller's connection sees it.
     pub(super) fn look(&self, query: &mut Query<'_>) {
-        let last = self.last(query);
+        // Locked first, so that a transaction of this process does not end in between.
         let mut state = self.lock();
+        let last = self.last(query);
         if last == state.known && last.is_some() || state.expected.as_ref() == Some(&last) {
             return;
         }
@@ -69,8 +70,8 @@ impl OtherWriters {
 
     /// Records the changes of the open transaction of this process. Call it before the commit.
     pub(super) fn expect(&self, query: &mut Query<'_>) {
-        let last = self.last(query);
-        self.lock().expected = Some(last);
+        let mut state = self.lock();
+        state.expected = Some(self.last(query));
     }
 
     /// Records whether the transaction was committed.

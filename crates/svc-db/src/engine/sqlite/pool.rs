@@ -382,7 +382,7 @@ fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>)
 fn row_versions(db: &mut Db) -> Option<Arc<RowVersions>> {
     let (schema, layout) = (db.schema(), quoted(&format!("{}{LAYOUT_TABLE}", db.prefix())));
     // One row per kind, in the order of the schema, after the version of the layout.
-    let last = change_log::last_of_kinds(schema, db.prefix(), |_| "MAX(seq)".to_owned());
+    let last = change_log::last_of_kinds(schema, db.prefix());
     let sql = format!("SELECT (SELECT n FROM {layout} WHERE name = '{}') UNION ALL {last}", schema::LAYOUT);
     let mut numbers = Vec::new();
     db.conn.query(&sql, &[], &mut |row| row.int(0).map(|n| numbers.push(n))).ok()?;

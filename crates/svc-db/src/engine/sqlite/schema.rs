@@ -69,9 +69,7 @@ pub(super) fn create_private_tables(tx: &mut Tx, prefix: &str) -> Result<()> {
     counts::create(tx, prefix)?;
     // The collation version that the indexes use.
     tx.run(&format!("INSERT OR IGNORE INTO {layout} (name, n) VALUES ('{COLLATION}', {})", collation::VERSION))?;
-    tx.run(&format!("INSERT OR REPLACE INTO {layout} (name, n) VALUES ('{LAYOUT}', {})", tx.schema().layout.version))?;
-    tx.shared.is_logging.store(true, Ordering::Relaxed);
-    Ok(())
+    tx.run(&format!("INSERT OR REPLACE INTO {layout} (name, n) VALUES ('{LAYOUT}', {})", tx.schema().layout.version))
 }
 
 /// Drops the triggers of this and earlier versions.
@@ -128,14 +126,18 @@ fn prepare(tx: &mut Tx, prefix: &str, is_sorted: bool, is_current: bool) -> Resu
     tx.run(&format!("INSERT OR REPLACE INTO {layout} (name, n) VALUES ('{COLLATION}', {})", collation::VERSION))
 }
 
-/// Returns whether all changes are logged. A table that another program has dropped and created again has no triggers.
+/// Returns whether all changes are logged. A table that another program has dropped and created again has no triggers, and one that it
+/// has renamed takes them along.
 pub(super) fn has_triggers(db: &mut Db, prefix: &str) -> Result<bool> {
     let start = change_log::trigger_prefix(prefix);
     let mut n = 0;
-    let sql = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, length(?)) = ?";
-    db.conn
-        .query(sql, &[start.as_str().into(), start.as_str().into()], &mut |row| row.int(0).map(|found| n = found))?;
-    Ok(usize::try_from(n) == Ok(change_log::n_triggers(db.schema())) && db.table_exists(&format!("{prefix}{TABLE}"))?)
+    db.conn.query("SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'", &[], &mut |row| {
+        let (name, table) = (row.text(0)?, row.text(1)?);
+        let of_table = table.strip_prefix(prefix).and_then(|table| name.strip_prefix(&start)?.strip_prefix(table));
+        n += usize::from(of_table.is_some_and(|rest| rest.starts_with('_')));
+        Ok(())
+    })?;
+    Ok(n == change_log::n_triggers(db.schema()) && db.table_exists(&format!("{prefix}{TABLE}"))?)
 }
 
 /// Creates the missing indexes, and replaces the private tables.

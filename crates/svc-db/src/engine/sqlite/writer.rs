@@ -39,16 +39,16 @@ impl Writer {
         Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()) }
     }
 
-    /// Queues a job.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] if the queue is full.
     /// Whether the caller is within a transaction, and would wait for itself.
     fn is_current_thread(&self) -> bool {
         let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         thread.as_ref().is_some_and(|thread| thread.thread().id() == std::thread::current().id())
     }
 
+    /// Queues a job.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if the queue is full.
     pub(super) fn send(&self, job: Box<dyn Job>) -> Result<()> {
         if self.is_current_thread() {
             tracing::error!("a write was started within a transaction");
@@ -158,7 +158,8 @@ impl Worker {
     /// Begins a transaction. From here on, no other program can write.
     fn begin(&mut self) -> Result<()> {
         self.tx.run("BEGIN IMMEDIATE")?;
-        self.set_own(true)?;
+        change_log::look_for_log(&mut self.tx)?;
+        self.await_change();
         let mut version = None;
         self.tx.conn.query("PRAGMA data_version", &[], &mut |row| row.int(0).map(|n| version = Some(n)))?;
         if self.seen != version {
@@ -171,7 +172,9 @@ impl Worker {
 
     /// Commits, and returns what the jobs have changed. The changed keys are invalid from before the new data can be read.
     fn commit(&mut self) -> Result<Vec<ChangeRecord>> {
-        self.set_own(false)?;
+        if self.tx.shared.is_logging.load(Ordering::Relaxed) {
+            change_log::end_own_transaction(&mut self.tx)?;
+        }
         let versions = Arc::clone(&self.tx.shared.versions);
         let records = std::mem::take(&mut self.records);
         let change = versions.change(records.iter().flat_map(ChangeRecord::keys).copied());
@@ -183,12 +186,10 @@ impl Worker {
         done.map(|()| records)
     }
 
-    /// Begins or ends the part of the transaction whose changes are logged as the records of its jobs, and not by triggers.
-    fn set_own(&mut self, is_own: bool) -> Result<()> {
-        if self.tx.shared.is_logging.load(Ordering::Relaxed) {
-            change_log::set_own_transaction(&mut self.tx, is_own)?;
-        }
-        Ok(())
+    /// Marks the transaction as this program's before the next change, so that one without changes writes nothing.
+    fn await_change(&mut self) {
+        let is_logging = self.tx.shared.is_logging.load(Ordering::Relaxed);
+        self.tx.before_write = if is_logging { Some(change_log::begin_own_transaction) } else { None };
     }
 
     /// A failure needs no handling: the next `BEGIN` would report it.
@@ -205,6 +206,7 @@ impl Worker {
         let record = self.tx.take_changes();
         if !is_done {
             self.tx.run("ROLLBACK TO job")?;
+            self.await_change();
         } else if !record.is_empty() {
             self.records.push(record);
         }
