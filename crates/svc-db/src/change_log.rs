@@ -119,7 +119,7 @@ pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
     if last - shared.pruned_at.load(Ordering::Relaxed) < PRUNE_INTERVAL {
         return Ok(());
     }
-    // Also if the transaction fails: the next one is not far.
+    // If this transaction is rolled back, the old entries stay for another interval.
     shared.pruned_at.store(last, Ordering::Relaxed);
     prune(tx, last - shared.max_logged)
 }

@@ -96,7 +96,7 @@ fn create_trigger(table: &Table, i: usize, rows: &TableRows, prefix: &str, event
     )
 }
 
-/// Looks whether the database has a log now. Another transaction, or another program, may have created it since.
+/// Checks whether the database has a log by now, if it had none. Another transaction or another program may have created it.
 ///
 /// # Errors
 /// Those of the statements.
