@@ -363,12 +363,12 @@ impl Tx {
         Tx { db, changes: ChangeRecord::default(), before_write: None }
     }
 
-    /// Executes a statement that changes unknown rows of this table, whose name is without prefix. Prefer
-    /// [`change_rows`](Self::change_rows): whoever is told of the change learns nothing but the table.
+    /// Executes a statement that changes unknown rows of this table, whose name is without prefix. Not public, so that the owner of
+    /// the schema names the rows ([`change_rows`](Self::change_rows)).
     ///
     /// # Errors
     /// Those of the statement.
-    pub fn execute(&mut self, table: &str, statement: &impl Change) -> Result<Done> {
+    pub(crate) fn execute(&mut self, table: &str, statement: &impl Change) -> Result<Done> {
         let (sql, values) = statement.text(self.sql);
         let done = self.execute_counted(&sql, &values.0)?;
         if done.rows > 0 {
