@@ -3,9 +3,6 @@
 use serde_json::Value;
 use svc_routing::{Cost, Request};
 
-/// Offset in a list from which a page of it takes long.
-const DEEP: u64 = 5_000;
-
 /// The cost of a page of a list: heavy for searches in texts, and far into the list.
 pub(crate) fn of_list(req: &Request) -> Cost {
     let number = |name: &str| match req.sent_param(name)? {
@@ -16,7 +13,7 @@ pub(crate) fn of_list(req: &Request) -> Cost {
     let is_ranked = req.sent_param("orderby").is_some_and(|by| by == "relevance");
     let page = number("page").unwrap_or(1);
     let offset = number("offset").unwrap_or_else(|| page.saturating_mul(number("per_page").unwrap_or(10)));
-    if is_search || is_ranked || offset > DEEP { Cost::Heavy } else { Cost::Light }
+    if is_search || is_ranked { Cost::Heavy } else { Cost::of_offset(offset) }
 }
 
 #[cfg(test)]

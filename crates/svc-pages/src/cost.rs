@@ -3,9 +3,6 @@
 use http::Uri;
 use svc_http::Cost;
 
-/// Offset in a list from which a page of it takes long.
-const DEEP: u64 = 5_000;
-
 /// Posts per page, for the estimate. Sites may have another number.
 const PER_PAGE: u64 = 10;
 
@@ -21,7 +18,7 @@ pub fn cost(uri: &Uri) -> Cost {
     };
     let is_search = is_search_page || query.get("s").is_some_and(|text| text != "");
     let page = number("page").or_else(|| number("paged")).or(page_of_path).unwrap_or(1);
-    if is_search || page.saturating_mul(PER_PAGE) > DEEP { Cost::Heavy } else { Cost::Light }
+    if is_search { Cost::Heavy } else { Cost::of_offset(page.saturating_mul(PER_PAGE)) }
 }
 
 #[cfg(test)]

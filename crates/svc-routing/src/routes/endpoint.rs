@@ -54,6 +54,16 @@ pub enum Cost {
     Heavy,
 }
 
+/// Offset in a list beyond which a page of it takes long.
+const DEEP: u64 = 5_000;
+
+impl Cost {
+    /// The cost of a page of a list at this offset: heavy far into the list.
+    pub fn of_offset(offset: u64) -> Self {
+        if offset > DEEP { Cost::Heavy } else { Cost::Light }
+    }
+}
+
 /// Estimates the cost of a request from the parameters that were sent, before they are validated.
 type EstimateCost = fn(&Request) -> Cost;
 
