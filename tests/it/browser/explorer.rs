@@ -105,3 +105,29 @@ async fn creates_and_publishes_a_post() {
     assert!(tab.text().contains("From the explorer"), "{}", tab.text());
     save_screenshot(tab, "published-post");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sends_a_request_on_a_phone() {
+    let Some(mut browser) = browser() else { return };
+    let site = Site::start().await;
+    let home = format!("http://{}", site.address);
+    let mut tab = browser.tab();
+    let tab = &mut tab;
+    tab.call("Emulation.setDeviceMetricsOverride", json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true}));
+
+    // The groups of operations follow each other on the page, instead of the menu at the side.
+    tab.open(&format!("{home}/svc-explorer/"));
+    tab.eval("window.explorerPart = selector => document.querySelector('openapi-explorer').shadowRoot?.querySelector(selector)");
+    tab.wait_for("!!explorerPart('.section-tag-header')");
+    save_screenshot(tab, "explorer-phone");
+    let operation = "explorerPart('section[id=\"get-/svc/v2/posts\"] .endpoint-head')";
+    tab.eval(&format!("{operation}.closest('.section-tag').querySelector('.section-tag-header').click()"));
+    tab.wait_for(&format!("{operation}.getBoundingClientRect().height > 0"));
+    tab.eval(&format!("{operation}.click()"));
+    tab.eval(FORM);
+    tab.wait_for("!!explorerRequest()?.querySelector('.btn-execute')");
+    let posts = response(tab);
+    assert!(posts[0]["title"]["rendered"].is_string(), "{posts}");
+    save_screenshot(tab, "explorer-phone-operation");
+    assert_eq!(tab.eval("document.documentElement.scrollWidth"), 390);
+}
