@@ -2,7 +2,6 @@
 
 mod accounts;
 mod active_theme;
-mod adopt;
 mod cli;
 pub mod config;
 mod data_lock;

@@ -5,12 +5,12 @@ use std::{fs, io::Write as _, path::PathBuf};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use svc_auth::Secret;
+use svc_registrations::adopt::{ASSUMPTIONS, Adoption, RestSource};
 
 use super::{
     output::{columns, note, say},
     progress::Progress,
 };
-use crate::adopt::{adoption::Adoption, rest};
 
 pub(super) fn adopt_command() -> Command {
     let from =
@@ -38,11 +38,11 @@ pub(super) fn adopt(args: &ArgMatches) -> Result<()> {
     let user = get("user").context("--user is missing")?;
     let file = args.get_one::<PathBuf>("password-file").context("--password-file is missing")?;
     let password = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let source = rest::RestSource::new(url, user, &Secret::new(password.trim())).map_err(|why| anyhow!(why))?;
+    let source = RestSource::new(url, user, &Secret::new(password.trim())).map_err(|why| anyhow!(why))?;
     let adopted = Adoption::of(&source.report().map_err(|why| anyhow!(why))?);
     drop(progress);
     let mut text = String::from("# Registrations of a WordPress. Created by `svc-server adopt`.\n");
-    for assumption in rest::ASSUMPTIONS {
+    for assumption in ASSUMPTIONS {
         text.push_str(&format!("# Assumed: {assumption}.\n"));
     }
     text.push('\n');
@@ -52,7 +52,7 @@ pub(super) fn adopt(args: &ArgMatches) -> Result<()> {
             let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
             let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
             written.with_context(|| format!("cannot write {}", path.display()))?;
-            say(&format!("{}: {} entries", path.display(), adopted.len()));
+            say(&format!("{}: {} entries", path.display(), adopted.count()));
         }
         None => say(text.trim_end()),
     }

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use svc_registrations::{Registrations, TABLES};
 use toml::de::{DeTable, DeValue};
 
 use super::{
     ConfigError,
     origin::{Given, SettingOrigin},
-    registered::{RegisteredEntries, TABLES},
     settings::{CONFIG, DATA, Removed, SETTINGS, Setting, VARIABLE_PREFIX, find, find_secret_file},
     suggest::did_you_mean,
 };
@@ -20,7 +20,7 @@ const FILE_LIMIT: u64 = 1 << 20;
 pub(super) struct Layers {
     by_key: BTreeMap<&'static str, Given>,
     /// Entries that the files register on the site.
-    pub(super) registered: RegisteredEntries,
+    pub(super) registered: Registrations,
 }
 
 impl Layers {
@@ -130,7 +130,9 @@ impl Layers {
                 self.put(setting, text, origin);
             }
         }
-        self.registered.file(source, path)
+        self.registered.file(source, path).map_err(|error| {
+            ConfigError::at(&SettingOrigin::File(error.file, error.line), error.message)
+        })
     }
 }
 

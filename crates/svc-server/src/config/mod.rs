@@ -8,7 +8,6 @@ mod caches;
 mod keys;
 mod layers;
 mod origin;
-mod registered;
 mod settings;
 mod suggest;
 mod template;
@@ -30,11 +29,11 @@ use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, ConnectionLimits, Network};
 use svc_login::WrongPassword;
 use svc_packages::theme;
+use svc_registrations::Registrations;
 
 pub use caches::Caches;
 pub use keys::{KEY_FILE, SecretKeys};
 pub use origin::SettingOrigin;
-pub use registered::RegisteredEntries;
 pub use settings::{SETTINGS, Setting};
 pub use template::template;
 pub use values::{Environment, LogFormat, SiteUrl};
@@ -60,10 +59,6 @@ impl ConfigError {
         ConfigError { place: origin.to_string(), what: what.into() }
     }
 
-    /// The message, without the origin.
-    pub(crate) fn what(&self) -> &str {
-        &self.what
-    }
 }
 
 /// A bucket of an S3-compatible store, for uploads.
@@ -165,7 +160,7 @@ pub struct Config {
     /// Maximum number of revisions per post; `None` for no limit.
     pub revisions: Option<u64>,
     /// Post types, taxonomies, meta and settings from the files.
-    pub registered: RegisteredEntries,
+    pub registered: Registrations,
     /// Unknown environment variables with our prefix; probably misspelt.
     pub unknown_variables: Vec<String>,
     shown: Vec<Shown>,

@@ -55,7 +55,7 @@ impl SiteBuilder {
 
     /// Adds the registrations of the configuration and of the program, and builds the site.
     fn build_site(&self, config: &Config, mut setup: RestSetup) -> Result<Arc<RestSite>> {
-        config.registered.on(&mut setup);
+        config.registered.register(&mut setup);
         for prepare in &self.prepare {
             prepare(&mut setup);
         }

@@ -10,25 +10,25 @@ use super::{
     entries::{Entry, meta_entry, setting_entry, taxonomy_entry, type_entry},
     report::Report,
 };
-use crate::config::RegisteredEntries;
+use crate::Registrations;
 
 /// Meta that this server registers as WordPress does. Keys of some depend on the prefix of tables.
 const CORE_META: [&str; 4] = ["footnotes", "wp_pattern_sync_status", "_wp_note_status", "persisted_preferences"];
 
 /// Entries of `svc.toml`, and what cannot be an entry.
 #[derive(Debug, Default)]
-pub(crate) struct Adoption {
+pub struct Adoption {
     types: Vec<Table>,
     taxonomies: Vec<Table>,
     meta: Vec<Table>,
     settings: Vec<Table>,
     /// Registrations that are not taken over, each with the reason.
-    pub(crate) left_out: Vec<[String; 2]>,
+    pub left_out: Vec<[String; 2]>,
 }
 
 impl Adoption {
     /// Converts a report.
-    pub(crate) fn of(report: &Report) -> Self {
+    pub fn of(report: &Report) -> Self {
         let mut all = Adoption::default();
         for kind in &report.types {
             all.add("types", &format!("type {}", kind.name), type_entry(kind));
@@ -80,12 +80,12 @@ impl Adoption {
     }
 
     /// Number of entries.
-    pub(crate) fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.tables().iter().map(|(_, entries)| entries.len()).sum()
     }
 
     /// The entries as text of `svc.toml`.
-    pub(crate) fn to_toml(&self) -> String {
+    pub fn to_toml(&self) -> String {
         let mut text = String::new();
         for (name, entries) in self.tables() {
             for entry in entries {
@@ -102,7 +102,7 @@ impl Adoption {
     ///
     /// # Errors
     /// If the entries contradict each other.
-    pub(crate) fn registered(&self) -> Result<RegisteredEntries, String> {
+    pub fn registered(&self) -> Result<Registrations, String> {
         parse(&self.to_toml())
     }
 }
@@ -114,8 +114,8 @@ fn inline_last(entry: &Table) -> Table {
     values.into_iter().collect()
 }
 
-fn parse(text: &str) -> Result<RegisteredEntries, String> {
-    RegisteredEntries::parse(text, Path::new("the report of WordPress")).map_err(|error| error.what().to_owned())
+fn parse(text: &str) -> Result<Registrations, String> {
+    Registrations::parse(text, Path::new("the report of WordPress")).map_err(|error| error.message)
 }
 
 /// An entry in TOML, which has no null.
@@ -259,7 +259,7 @@ mod tests {
         ] {
             let all = adopt(Documents { types: json!({ name: fields }), ..Documents::default() });
             assert_eq!(all.left_out.first().map(|[_, why]| why.as_str()), Some(reason));
-            assert_eq!(all.len(), 0);
+            assert_eq!(all.count(), 0);
         }
     }
 
