@@ -49,18 +49,18 @@ pub(crate) fn activate(content_dir: &Path, store: &Store, name: &str) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{first_run, shipped_theme};
 
     #[test]
     fn activates_existing_themes_only() {
         let content = tempfile::tempdir().unwrap();
         let themes = content.path().join(FOLDER);
-        shipped_theme::write(&themes).unwrap();
+        svc_new_site::theme::write(&themes).unwrap();
         std::fs::create_dir_all(themes.join("kid")).unwrap();
         std::fs::write(themes.join("kid/style.css"), "/*\nTheme Name: Kid\nTemplate: paper\n*/").unwrap();
         let store = Store::open(&svc_store::StoreConfig::new(svc_store::DatabaseUrl::Temporary)).unwrap();
-        first_run::create(content.path(), &store, &"http://localhost".parse().unwrap(), false, chrono::Utc::now())
-            .unwrap();
+        let (url, host) = ("http://localhost".to_owned(), "localhost".to_owned());
+        let site = svc_new_site::NewSite { url, host, follows: false, now: chrono::Utc::now() };
+        site.create(content.path(), &store).unwrap();
         for missing in ["nosuch", "../paper"] {
             let refused = activate(content.path(), &store, missing).unwrap_err();
             assert!(refused.to_string().contains(missing), "{refused}");

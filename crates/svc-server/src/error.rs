@@ -9,6 +9,9 @@ pub enum Error {
     /// The server cannot listen.
     #[error(transparent)]
     Listen(#[from] svc_listen::Error),
+    /// A site cannot be created, or is incomplete.
+    #[error(transparent)]
+    NewSite(#[from] svc_new_site::Error),
     /// Error of the operating system.
     #[error("{context}: {cause}")]
     Io {

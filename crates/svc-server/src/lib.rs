@@ -1,20 +1,17 @@
 #![doc = include_str!("../README.md")]
 
-mod accounts;
 mod active_theme;
 mod cli;
 pub mod config;
-mod data_lock;
+mod data_folder;
 pub mod error;
-pub mod first_run;
 #[cfg(feature = "wordpress")]
 mod front;
-mod log_queue;
 mod logs;
-mod shipped_theme;
 mod site;
 
 pub use site::{OpenSite, SiteBuilder};
+pub use svc_new_site::Created;
 pub use svc_pages::Texts;
 
 // Crates that programs with a `SiteBuilder` use.

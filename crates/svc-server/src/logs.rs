@@ -2,12 +2,10 @@
 
 use std::io::IsTerminal;
 
+use svc_listen::{FlushOnDrop, LogQueue};
 use tracing_subscriber::EnvFilter;
 
-use crate::{
-    config::{Config, LogFormat},
-    log_queue::{FlushOnDrop, LogQueue},
-};
+use crate::config::{Config, LogFormat};
 
 /// Installs the process's logger, which writes until the end of the process. Further calls have no effect, so that several
 /// servers can run in one process. Drop the result at the end; `None` if no thread could be started and nothing is logged.

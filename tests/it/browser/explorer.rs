@@ -113,7 +113,10 @@ async fn sends_a_request_on_a_phone() {
     let home = format!("http://{}", site.address);
     let mut tab = browser.tab();
     let tab = &mut tab;
-    tab.call("Emulation.setDeviceMetricsOverride", json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true}));
+    tab.call(
+        "Emulation.setDeviceMetricsOverride",
+        json!({"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true}),
+    );
 
     // The groups of operations follow each other on the page, instead of the menu at the side.
     tab.open(&format!("{home}/svc-explorer/"));

@@ -90,8 +90,8 @@ impl Registrations {
             let line = before.iter().filter(|b| **b == b'\n').count() + 1;
             InvalidEntry { file: path.to_owned(), line, message }
         };
-        let file: File = toml::from_str(source)
-            .map_err(|e| here(e.span().map_or(0, |span| span.start), e.message().to_owned()))?;
+        let file: File =
+            toml::from_str(source).map_err(|e| here(e.span().map_or(0, |span| span.start), e.message().to_owned()))?;
         merge(&mut self.types, file.types, &here)?;
         merge(&mut self.taxonomies, file.taxonomies, &here)?;
         merge(&mut self.meta, file.meta, &here)?;

@@ -16,8 +16,7 @@ use svc_store::{DatabaseUrl, Store, StoreConfig};
 use super::{content, data::path, output::say};
 use crate::{
     config::{Config, FILE, KEY_FILE},
-    data_lock::DataLock,
-    first_run,
+    data_folder::{self, DataLock},
     site::open_existing,
 };
 
@@ -89,7 +88,7 @@ pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
     ensure!(source.is_file(), "{} does not exist", source.display());
     let begins = begins_as_database(&source).with_context(|| format!("cannot read {}", source.display()))?;
     ensure!(begins, "{} is not a usable backup: it is no SQLite database", source.display());
-    first_run::folder(&config.data)?;
+    data_folder::create(&config.data)?;
     let lock = DataLock::acquire(&config.data);
     if let Some(conflict) = lock.conflict(&config.data) {
         bail!("{conflict}: stop it first");
@@ -134,7 +133,7 @@ fn check(file: &Path, prefix: &str) -> Result<()> {
     prefix.clone_into(&mut settings.table_prefix);
     let store = Store::open(&settings)?;
     store.check()?;
-    ensure!(first_run::has_site(&store)?, "it contains no site with the table prefix `{prefix}`");
+    ensure!(svc_new_site::has_site(&store)?, "it contains no site with the table prefix `{prefix}`");
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use svc_store::import::{ImportOptions, Progress};
 use super::{content, output::say};
 use crate::{
     config::Config,
-    first_run,
+    data_folder,
     site::{open_existing, open_store},
 };
 
@@ -62,7 +62,7 @@ pub(super) fn import(config: &Config, args: &ArgMatches) -> Result<()> {
     }
     let search_replace =
         args.get_many::<String>("search-replace").unwrap_or_default().map(|p| pair(p)).collect::<Result<_>>()?;
-    first_run::folder(&config.data)?;
+    data_folder::create(&config.data)?;
     let store = open_store(config)?;
     let bar = progress_bar(length);
     let mut show = |p: &Progress| bar.set_position(p.bytes);

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     config::{Config, Setting, SiteUrl},
-    data_lock::DataLock,
+    data_folder::DataLock,
     logs,
     site::{OpenSite, SiteBuilder, jobs},
 };

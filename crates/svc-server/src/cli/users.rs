@@ -12,13 +12,14 @@ use svc_auth::{
 };
 use svc_login::SESSIONS;
 use svc_model::{User, UserId};
+use svc_new_site::accounts::{self, default_meta};
 use svc_store::{
     Db, MetaKind, Order, Store, StoreError, StoredText, Tx, meta, options, posts,
     users::{self, UserOrderBy, UserQuery},
 };
 
 use super::output::{columns, json_flag, say};
-use crate::{accounts::default_meta, config::Config, site::open_existing};
+use crate::{config::Config, site::open_existing};
 
 /// Length of a generated password.
 const PASSWORD_LENGTH: usize = 20;
@@ -171,7 +172,7 @@ fn set_role(store: &Store, login: &str, role: &str) -> Result<()> {
     let user = find(store, login)?;
     check_role(store, role)?;
     let given = role.to_owned();
-    store.write_blocking(move |tx| crate::accounts::set_role(tx, user, &given)).context("cannot set the role")?;
+    store.write_blocking(move |tx| accounts::set_role(tx, user, &given)).context("cannot set the role")?;
     say(&format!("Set the role of {login} to {role}."));
     Ok(())
 }

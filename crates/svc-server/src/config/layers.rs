@@ -130,9 +130,9 @@ impl Layers {
                 self.put(setting, text, origin);
             }
         }
-        self.registered.file(source, path).map_err(|error| {
-            ConfigError::at(&SettingOrigin::File(error.file, error.line), error.message)
-        })
+        self.registered
+            .file(source, path)
+            .map_err(|error| ConfigError::at(&SettingOrigin::File(error.file, error.line), error.message))
     }
 }
 

@@ -58,7 +58,6 @@ impl ConfigError {
     pub(crate) fn at(origin: &SettingOrigin, what: impl Into<String>) -> Self {
         ConfigError { place: origin.to_string(), what: what.into() }
     }
-
 }
 
 /// A bucket of an S3-compatible store, for uploads.

@@ -26,6 +26,7 @@ use svc_controllers::{RestSetup, RestSite};
 use svc_http::{Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{App, Client, Compression};
 use svc_login::LoginPages;
+use svc_new_site::Created;
 use svc_pages::{PageCache, Texts, explorer::ExplorerPaths, uploads};
 use svc_render::{
     SiteRenderer,
@@ -43,7 +44,6 @@ use tower::ServiceExt as _;
 use crate::{
     config::{Config, SiteUrl},
     error::Result,
-    first_run::Created,
 };
 
 type Prepare = Arc<dyn Fn(&mut RestSetup) + Send + Sync>;

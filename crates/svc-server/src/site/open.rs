@@ -8,6 +8,7 @@ use svc_controllers::{RestSetup, RestSite};
 use svc_http::{Runner, ServerSource};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
+use svc_new_site::{Created, NewSite, theme};
 use svc_pages::{PageCache, SiteTexts};
 use svc_site::{Clock, HttpClient, Site};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
@@ -17,9 +18,8 @@ use super::{OpenSite, SiteBuilder, lanes, rest::Rest};
 use crate::{
     active_theme,
     config::{Config, Environment, KEY_FILE, SiteUrl},
+    data_folder,
     error::{Error, Result},
-    first_run::{self, Created},
-    shipped_theme,
 };
 
 /// Folder in the data folder with a file for each upload in progress.
@@ -44,7 +44,9 @@ impl SiteBuilder {
         let database = open_database(config, url, follows, clock)?;
         let keys = complete_keys(config, &database)?;
         let site_url = match (&config.site_url, follows) {
-            (None, true) if config.wp_config.is_none() => first_run::url_to_follow(&database.store, url)?,
+            (None, true) if config.wp_config.is_none() => {
+                svc_new_site::follows(&database.store, url.as_str())?.then(|| url.clone())
+            }
             (set, _) => set.clone(),
         };
         let mut setup = prepare_site(config, &database.store, site_url)?;
@@ -126,19 +128,20 @@ impl SiteBuilder {
 fn open_database(config: &Config, url: &SiteUrl, follows: bool, clock: Clock) -> Result<SiteDatabase> {
     // A database server that cannot be reached leaves no folder behind.
     let reached = if is_in_file(config)? { None } else { Some(open_store(config)?) };
-    first_run::folder(&config.data)?;
-    let turn = first_run::turn(&config.data);
+    data_folder::create(&config.data)?;
+    let turn = data_folder::lock(&config.data);
     let store = reached.map_or_else(|| open_store(config), Ok)?;
-    let had_site = first_run::has_site(&store)?;
+    let had_site = svc_new_site::has_site(&store)?;
     let created = match (had_site, &config.wp_config) {
-        (true, _) => first_run::not_shown(&config.data, &store)?,
+        (true, _) => svc_new_site::not_shown(&config.data, &store)?,
         (false, None) => {
             // Everything that may fail comes before the site is created.
-            shipped_theme::write(&config.content_dir.join(active_theme::FOLDER))?;
+            theme::write(&config.content_dir.join(active_theme::FOLDER))?;
             if let Some(name) = &config.theme {
                 active_theme::require(&config.content_dir, name)?;
             }
-            first_run::create(&config.data, &store, url, follows, clock().and_utc())?
+            let (url, host) = (url.as_str().to_owned(), url.host().to_owned());
+            NewSite { url, host, follows, now: clock().and_utc() }.create(&config.data, &store)?
         }
         // No site is created in the database of a WordPress.
         (false, Some(file)) => return Err(no_site(file, &config.table_prefix)),
@@ -185,8 +188,8 @@ fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Re
     }
     // Outside of the site's themes, which it may share with a WordPress.
     let spare = config.data.join("themes");
-    match shipped_theme::write(&spare) {
-        Ok(()) => site.fallback_theme = Some((spare, shipped_theme::NAME.to_owned())),
+    match theme::write(&spare) {
+        Ok(()) => site.fallback_theme = Some((spare, theme::NAME.to_owned())),
         Err(error) => tracing::warn!(%error, "cannot write the fallback theme"),
     }
     Ok(setup)
@@ -243,7 +246,7 @@ pub(crate) fn open_existing(config: &Config) -> Result<Store> {
         return Err(Error::Refused(format!("there is no site in {}: {what}", place.display())));
     }
     let store = open_store(config)?;
-    if first_run::has_site(&store)? {
+    if svc_new_site::has_site(&store)? {
         return Ok(store);
     }
     Err(Error::Refused("the database contains no site: start the server first".to_owned()))

@@ -7,8 +7,7 @@ use tokio::sync::oneshot;
 use crate::{
     cli::{output::say, reload, serve},
     config::{Config, Setting, WordPress},
-    data_lock::DataLock,
-    first_run,
+    data_folder::{self, DataLock},
     front::{Front, upstream_of},
 };
 
@@ -23,7 +22,7 @@ pub(in crate::cli) async fn run(
     let here = listener.local_addr().context("cannot read the listening address")?;
     let (own, its) = (config.clone(), wordpress.clone());
     let front = tokio::task::spawn_blocking(move || -> Result<Front> {
-        first_run::folder(&own.data)?;
+        data_folder::create(&own.data)?;
         Ok(Front::open(&own, &its)?)
     });
     let front = front.await??;

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 /// Name of the theme's folder.
-pub(crate) const NAME: &str = "paper";
+pub const NAME: &str = "paper";
 
 /// Files of the theme by path.
 macro_rules! files {
@@ -36,7 +36,7 @@ const FILES: &[(&str, &str)] = files![
 ///
 /// # Errors
 /// If a file cannot be written.
-pub(crate) fn write(themes: &Path) -> Result {
+pub fn write(themes: &Path) -> Result {
     let folder = themes.join(NAME);
     if folder.join("style.css").exists() {
         return Ok(());

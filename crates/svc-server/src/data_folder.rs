@@ -1,4 +1,5 @@
-//! Detects servers that use the same data folder. They may (SQLite locks its files itself), but it is rarely intended.
+//! The data folder: creates it, and detects servers that use the same one. They may (SQLite locks its files itself), but it is rarely
+//! intended.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -6,11 +7,39 @@ use std::{
     path::Path,
 };
 
+use crate::error::{Error, Result};
+
 /// Name of the file in the data folder. A running server holds a lock on it; its content is the process id.
 const FILE: &str = "server.pid";
 
 /// Maximum number of digits that are read from the file.
 const PID_LENGTH: u64 = 20;
+
+/// Locks the data folder until the result is dropped, so that one of several concurrent starts creates the site. `None` if the
+/// system cannot lock folders.
+pub(crate) fn lock(data: &Path) -> Option<File> {
+    let folder = File::open(data).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
+}
+
+/// Creates the data folder, readable by its owner only, if it is missing.
+///
+/// # Errors
+/// If it cannot be created.
+pub(crate) fn create(data: &Path) -> Result {
+    if data.is_dir() {
+        return Ok(());
+    }
+    if data.exists() {
+        return Err(Error::Refused(format!("the data folder {} is a file: set `data` to a folder", data.display())));
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(data).map_err(Error::io(format!("cannot create the data folder {}", data.display())))
+}
 
 /// The state of a data folder.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Lines that wait for the thread that writes them. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct LogQueue(Arc<Shared>);
+pub struct LogQueue(Arc<Shared>);
 
 struct Shared {
     capacity: usize,
@@ -36,14 +36,14 @@ struct State {
 
 /// Waits for the last lines on drop.
 #[must_use]
-pub(crate) struct FlushOnDrop(LogQueue);
+pub struct FlushOnDrop(LogQueue);
 
 impl LogQueue {
     /// Starts the thread. It reports dropped lines to the log.
     ///
     /// # Errors
     /// If no thread can be started.
-    pub(crate) fn start(writer: impl Write + Send + 'static) -> Result<(LogQueue, FlushOnDrop)> {
+    pub fn start(writer: impl Write + Send + 'static) -> Result<(LogQueue, FlushOnDrop)> {
         Self::start_with(CAPACITY, writer, |n_dropped| {
             tracing::warn!(n_dropped, "log lines were dropped, because the log is read too slowly");
         })

@@ -17,7 +17,10 @@ fn role_meta(prefix: &str, role: &str) -> [(String, StoredText); 2] {
 }
 
 /// Replaces the roles of a user by one role.
-pub(crate) fn set_role(tx: &mut Tx, user: UserId, role: &str) -> Result<(), StoreError> {
+///
+/// # Errors
+/// If the database cannot be written.
+pub fn set_role(tx: &mut Tx, user: UserId, role: &str) -> Result<(), StoreError> {
     for (key, value) in role_meta(tx.prefix(), role) {
         meta::update(tx, MetaKind::User, user.0, &key, &value)?;
     }
@@ -25,7 +28,10 @@ pub(crate) fn set_role(tx: &mut Tx, user: UserId, role: &str) -> Result<(), Stor
 }
 
 /// Adds the default meta of a new user.
-pub(crate) fn default_meta(tx: &mut Tx, user: UserId, nickname: &str, role: &str) -> Result<(), StoreError> {
+///
+/// # Errors
+/// If the database cannot be written.
+pub fn default_meta(tx: &mut Tx, user: UserId, nickname: &str, role: &str) -> Result<(), StoreError> {
     let [(capabilities_key, capabilities), (level_key, level)] = role_meta(tx.prefix(), role);
     let rows = [
         ("nickname", nickname),

@@ -35,7 +35,10 @@ pub(super) fn store(file: &Path, password: &Secret) -> Result {
 }
 
 /// The password that has not been shown yet, if it is still valid.
-pub(crate) fn not_shown(data: &Path, store: &Store) -> Result<Option<Created>> {
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn not_shown(data: &Path, store: &Store) -> Result<Option<Created>> {
     let file = file(data);
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
     let password = Secret::new(text.trim());

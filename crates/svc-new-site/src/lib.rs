@@ -1,12 +1,15 @@
-//! The first start: creates the data folder and, in an empty database, a new site.
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+pub mod accounts;
+mod error;
 mod options;
 mod password;
 mod sample;
+pub mod theme;
 
 use std::{
     collections::HashMap,
-    fs::File,
     path::{Path, PathBuf},
 };
 
@@ -15,13 +18,10 @@ use svc_auth::{Secret, random_text, roles::Roles};
 use svc_model::{Comment, Post, PostId, Term, TermId, User, UserId};
 use svc_store::{Store, StoreError, StoredText, Tx, comments, options as stored, posts, schema, terms, users};
 
-use crate::{
-    accounts::default_meta,
-    config::SiteUrl,
-    error::{Error, Result},
-};
+use accounts::default_meta;
 
-pub(crate) use password::not_shown;
+pub use error::{Error, Result};
+pub use password::not_shown;
 
 /// Login name of the first user.
 const LOGIN: &str = "admin";
@@ -50,37 +50,11 @@ impl Created {
     }
 }
 
-/// Locks the data folder until the result is dropped, so that one of several concurrent starts creates the site. `None` if the
-/// system cannot lock folders.
-pub(crate) fn turn(data: &Path) -> Option<File> {
-    let folder = File::open(data).ok()?;
-    folder.lock().ok()?;
-    Some(folder)
-}
-
-/// Creates the data folder, readable by its owner only, if it is missing.
-///
-/// # Errors
-/// If it cannot be created.
-pub(crate) fn folder(data: &Path) -> Result {
-    if data.is_dir() {
-        return Ok(());
-    }
-    if data.exists() {
-        return Err(Error::Refused(format!("the data folder {} is a file: set `data` to a folder", data.display())));
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(data).map_err(Error::io(format!("cannot create the data folder {}", data.display())))
-}
-
 /// Whether the database contains a site.
 ///
 /// # Errors
 /// If the database cannot be read, or contains an interrupted import.
-pub(crate) fn has_site(store: &Store) -> Result<bool> {
+pub fn has_site(store: &Store) -> Result<bool> {
     let found = store.read_blocking(|db| {
         let name = format!("{}options", db.prefix());
         Ok(db.table_exists(&name)? && stored::get(db, "siteurl")?.is_some())
@@ -99,66 +73,70 @@ pub(crate) fn has_site(store: &Store) -> Result<bool> {
     }
 }
 
-/// Creates a site in an empty database, in one transaction. `None` if another process has created one in the meantime. If
-/// `follows` is true, the URL is only the one that the server listens on, and changes with it: see [`url_to_follow`].
+/// Whether the site's URL is still the listening address of its first start, and differs from the present one.
 ///
-/// # Errors
-/// If the database or the data folder cannot be written, or the system has no random bytes.
-pub(crate) fn create(
-    data: &Path,
-    store: &Store,
-    url: &SiteUrl,
-    follows: bool,
-    now: DateTime<Utc>,
-) -> Result<Option<Created>> {
-    let password = random_text(PASSWORD_LENGTH).map_err(|e| Error::Refused(e.to_string()))?;
-    let hash = svc_auth::password::hash(password.expose().as_bytes()).map_err(|e| Error::Refused(e.to_string()))?;
-    let site = NewSite { url: url.as_str().to_owned(), follows, hash, now: now.naive_utc() };
-    let making = || Error::store("cannot create the site");
-    let file = password::file(data);
-    password::store(&file, &password)?;
-    // Tables are created in a separate step, since MySQL commits each of them together with the current transaction.
-    store.write_blocking(schema::install).map_err(making())?;
-    let created = store.write_blocking(move |tx| site.fill(tx)).map_err(making())?;
-    if !created {
-        password::forget(&file);
-        return Ok(None);
-    }
-    Ok(Some(Created { login: LOGIN, password, file }))
-}
-
-/// The URL to use instead of the stored one; `None` if the stored one is used.
-///
-/// A site that was created without `site_url` has the listening address of its first start as its URL, which nobody has chosen.
-/// It follows the listening address until its URL is changed.
+/// Nobody has chosen such a URL ([`NewSite::follows`]): the site has the present listening address as its URL instead, until its URL is changed.
 ///
 /// # Errors
 /// If the options cannot be read.
-pub(crate) fn url_to_follow(store: &Store, listening: &SiteUrl) -> Result<Option<SiteUrl>> {
+pub fn follows(store: &Store, listening: &str) -> Result<bool> {
     let names = ["home", "siteurl", LISTEN_URL];
     let options = store
         .read_blocking(|db| stored::get_many(db, &names))
         .map_err(Error::store("cannot read the site's options"))?;
     let [home, siteurl, first] = names.map(|name| options.get(name).map(|value| value.text().to_owned()));
-    let is_unchanged =
-        first.is_some() && home == first && siteurl == first && first.as_deref() != Some(listening.as_str());
-    Ok(is_unchanged.then(|| listening.clone()))
+    Ok(first.is_some() && home == first && siteurl == first && first.as_deref() != Some(listening))
 }
 
-/// The values that a new site depends on.
-struct NewSite {
-    url: String,
-    /// Whether the URL follows the listening address.
-    follows: bool,
-    hash: String,
-    /// In UTC, which is also the time zone of a new site.
-    now: NaiveDateTime,
+/// A site that does not exist yet.
+#[derive(Clone, Debug)]
+pub struct NewSite {
+    /// The URL, without a slash at its end.
+    pub url: String,
+    /// Its host, without port.
+    pub host: String,
+    /// Whether the URL is only the one that the server listens on, and changes with it: see [`follows`].
+    pub follows: bool,
+    /// The time of its creation. The time zone of a new site is UTC.
+    pub now: DateTime<Utc>,
 }
 
 impl NewSite {
+    /// Creates the site in an empty database, in one transaction. `None` if another process has created one in the meantime. `data` is
+    /// the folder for the file with the first password.
+    ///
+    /// # Errors
+    /// If the database or the folder cannot be written, or the system has no random bytes.
+    pub fn create(self, data: &Path, store: &Store) -> Result<Option<Created>> {
+        let password = random_text(PASSWORD_LENGTH).map_err(|e| Error::Refused(e.to_string()))?;
+        let hash = svc_auth::password::hash(password.expose().as_bytes()).map_err(|e| Error::Refused(e.to_string()))?;
+        let content = Content { now: self.now.naive_utc(), site: self, hash };
+        let making = || Error::store("cannot create the site");
+        let file = password::file(data);
+        password::store(&file, &password)?;
+        // Tables are created in a separate step, since MySQL commits each of them together with the current transaction.
+        store.write_blocking(schema::install).map_err(making())?;
+        let created = store.write_blocking(move |tx| content.fill(tx)).map_err(making())?;
+        if !created {
+            password::forget(&file);
+            return Ok(None);
+        }
+        Ok(Some(Created { login: LOGIN, password, file }))
+    }
+}
+
+/// The content of a new site.
+struct Content {
+    site: NewSite,
+    hash: String,
+    /// In UTC.
+    now: NaiveDateTime,
+}
+
+impl Content {
     /// Writes the content of the site, unless there is one. Returns whether it did.
     fn fill(&self, tx: &mut Tx) -> std::result::Result<bool, StoreError> {
-        if !schema::claim(tx, &self.url)? {
+        if !schema::claim(tx, &self.site.url)? {
             return Ok(false);
         }
         let admin = self.admin(tx)?;
@@ -176,12 +154,12 @@ impl NewSite {
         }
         let roles = StoredText::of(Roles::default().to_value());
         let prefix = tx.prefix().to_owned();
-        if self.follows {
-            stored::set(tx, LISTEN_URL, &StoredText::of(&self.url), false)?;
+        if self.site.follows {
+            stored::set(tx, LISTEN_URL, &StoredText::of(&self.site.url), false)?;
         }
         let own = [
-            ("siteurl".to_owned(), StoredText::of(&self.url)),
-            ("home".to_owned(), StoredText::of(&self.url)),
+            ("siteurl".to_owned(), StoredText::of(&self.site.url)),
+            ("home".to_owned(), StoredText::of(&self.site.url)),
             ("admin_email".to_owned(), StoredText::of(self.email())),
             (format!("{prefix}user_roles"), roles),
         ];
@@ -190,10 +168,10 @@ impl NewSite {
 
     /// Email address of the site and its first user.
     fn email(&self) -> String {
-        let host = self.url.parse::<SiteUrl>().map(|u| u.host().to_owned()).unwrap_or_default();
+        let host = &self.site.host;
         // Email addresses at loopback hosts are not reachable; example.com is reserved.
         let reachable = host.contains('.') && host.parse::<std::net::IpAddr>().is_err();
-        format!("{LOGIN}@{}", if reachable { &host } else { "example.com" })
+        format!("{LOGIN}@{}", if reachable { host } else { "example.com" })
     }
 
     fn admin(&self, tx: &mut Tx) -> std::result::Result<UserId, StoreError> {
@@ -257,7 +235,7 @@ impl NewSite {
         };
         post.id = posts::insert(tx, &post)?;
         let kind = if sample.post_type == "page" { "page_id" } else { "p" };
-        post.guid = format!("{}/?{kind}={}", self.url, post.id);
+        post.guid = format!("{}/?{kind}={}", self.site.url, post.id);
         posts::update(tx, &post)?;
         for taxonomy in ["category", "post_tag"] {
             let ids: Vec<TermId> = sample
