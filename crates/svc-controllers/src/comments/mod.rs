@@ -197,8 +197,8 @@ impl Comments {
     /// A response with one comment, as the caller may read it.
     async fn show(&self, req: &Request, comment: Comment, view: View) -> Result<Response> {
         let prepared = self.prepare(req, &view, |_, _| true, |_| Ok(vec![comment])).await?.pop();
-        let (_, item, links) = prepared.ok_or_else(errors::not_found)?;
-        Ok(respond::single(item, links))
+        let (data, links) = prepared.and_then(|item| item.content).ok_or_else(errors::not_found)?;
+        Ok(respond::single(data, links))
     }
 
     /// Prepares those of the loaded comments that are visible. They are loaded in the same snapshot as their posts.
@@ -223,7 +223,7 @@ impl Comments {
         for LoadedComment { item, links } in loaded {
             let mut data = plan.prepare(&item);
             respond::add_extra(&self.extra, OBJECT, &mut data, req, view).await?;
-            prepared.push((item.comment.id.0, data, links));
+            prepared.push(PreparedItem::new(item.comment.id.0, data, links));
         }
         Ok(prepared)
     }

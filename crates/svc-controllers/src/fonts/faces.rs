@@ -20,6 +20,7 @@ use svc_store::{
 };
 
 use super::{errors, files, settings, theme_json_version};
+use crate::encoded_items::{ItemReader, PreparedItem};
 use crate::preconditions;
 use crate::{
     RestSite,
@@ -139,17 +140,21 @@ impl FontFaces {
     /// Lists the faces of all families, as WordPress does: the family in the path must exist but does not filter.
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
         let family = self.family(&req)?;
-        let view = respond::view(&req);
-        let mut page = self.posts.page(&req, |_, settings, access, rows| {
-            let links = |post: &Post| view.wants_links().then(|| self.links(post, settings, access, &req));
+        let items = ItemReader::uncached(&req);
+        let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
+        self.posts.list_of(&req, &items, &self.route(family), prepare).await
+    }
+
+    async fn prepare(&self, req: &Request, view: &View, ids: &[i64]) -> Result<Vec<PreparedItem>> {
+        let rows: Vec<(Option<Links>, Post)> = self.posts.load_visible(req, ids, |_, settings, access, rows| {
+            let links = |post: &Post| view.wants_links().then(|| self.links(post, settings, access, req));
             Ok(rows.into_iter().map(|post| (links(&post), post)).collect())
         })?;
-        let rows: Vec<(Option<Links>, Post)> = std::mem::take(&mut page.items);
-        let mut items = Vec::with_capacity(rows.len());
+        let mut prepared = Vec::with_capacity(rows.len());
         for (links, post) in rows {
-            items.push(respond::with_links(self.finish(post, &req, &view).await?, links, &req));
+            prepared.push(PreparedItem::new(post.id.0, self.finish(post, req, view).await?, links));
         }
-        Ok(self.posts.paged(&page, items, &req, &self.route(family)))
+        Ok(prepared)
     }
 
     // Fetch

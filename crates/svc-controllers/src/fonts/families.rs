@@ -17,6 +17,7 @@ use svc_site::{Access, Settings, Site, SiteResult, permalinks, posts::draft::Pos
 use svc_store::{Db, Tx, posts as stored_posts};
 
 use super::{errors, faces, settings, theme_json_version};
+use crate::encoded_items::{ItemReader, PreparedItem};
 use crate::preconditions;
 use crate::{
     RestSite,
@@ -141,14 +142,21 @@ impl FontFamilies {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let view = respond::view(&req);
-        let mut page =
-            self.posts.page(&req, |db, settings, access, rows| self.load(db, settings, access, rows, &req, &view))?;
-        let mut items = Vec::new();
-        for (family, links) in std::mem::take(&mut page.items) {
-            items.push(respond::with_links(self.finish(&family, &req, &view).await?, links, &req));
+        let items = ItemReader::uncached(&req);
+        let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
+        self.posts.list_of(&req, &items, &self.site.route_of_type(&self.post_type), prepare).await
+    }
+
+    async fn prepare(&self, req: &Request, view: &View, ids: &[i64]) -> Result<Vec<PreparedItem>> {
+        let load = |db: &mut Db, settings: &Arc<Settings>, access: &Access<'_>, rows| {
+            self.load(db, settings, access, rows, req, view)
+        };
+        let families = self.posts.load_visible(req, ids, load)?;
+        let mut prepared = Vec::with_capacity(families.len());
+        for (family, links) in families {
+            prepared.push(PreparedItem::new(family.post.id.0, self.finish(&family, req, view).await?, links));
         }
-        Ok(self.posts.paged(&page, items, &req, &self.site.route_of_type(&self.post_type)))
+        Ok(prepared)
     }
 
     // Fetch

@@ -6,10 +6,10 @@
 
 pub(crate) mod attachment;
 mod autosave;
-mod cached;
 pub(crate) mod fields;
 pub(crate) mod item;
 mod links;
+mod list;
 mod load;
 pub(crate) mod params;
 pub(crate) mod rights;
@@ -23,24 +23,21 @@ use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RouteFamily};
 use svc_render::blocks::EXCERPT_WORDS;
 use svc_render::feeds::{Missing, with_cached_feeds, with_feeds};
-use svc_resource::{Paging, Params, View};
+use svc_resource::{Params, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{integer, string},
 };
-use svc_site::{Access, Settings, Site, SiteResult, access::CapabilityData, permalinks, posts::delete};
-use svc_store::{
-    Db, get_or_load,
-    posts::{self, PostQuery},
-};
+use svc_site::{Access, Settings, Site, access::CapabilityData, permalinks, posts::delete};
+use svc_store::{get_or_load, posts};
 use svc_versions::Context;
 
 use self::{fields::PostFields, load::PostLoader, params::PostList};
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection, cost, errors,
+    caller, cost, errors,
     item_cache::FamilyId,
     preconditions,
     request::{is_read, only_reads},
@@ -164,14 +161,6 @@ pub(crate) struct Authorized {
     pub(crate) settings: Arc<Settings>,
 }
 
-/// One page of a list.
-pub(crate) struct ListPage<T> {
-    /// The items of the posts that the caller may read.
-    pub(crate) items: Vec<T>,
-    paging: Paging,
-    settings: Arc<Settings>,
-}
-
 impl Posts {
     /// A post of this type, or 404. Cached for the request, because the permission checks of all methods run for
     /// `Allow`.
@@ -282,99 +271,6 @@ impl Posts {
         Ok(())
     }
 
-    pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        if let Some(cache) = self.cache_for(&req) {
-            return self.cached_list(&req, cache).await;
-        }
-        let view = respond::view(&req);
-        let caller = caller(&req);
-        let plan = self.fields.plan(&view);
-        let load = |missing: &Missing| {
-            self.page(&req, |db, settings, access, rows| {
-                let mut loader = self.loader(settings, &caller, &view);
-                loader.password = query_password(&req);
-                loader.req = Some(&req);
-                loader.missing = missing.clone();
-                loader.load(db, access, rows, &plan)
-            })
-        };
-        let mut page = with_feeds(req.cx(), &self.rest.renderer, load).await?;
-        attachment::measure(req.cx(), &self.site, &mut page.items, &plan).await?;
-        let mut items = Vec::with_capacity(page.items.len());
-        for LoadedPost { item, links } in std::mem::take(&mut page.items) {
-            let data = self.finish(item.post.id, plan.prepare(&item), &req, &view).await?;
-            items.push(respond::with_links(data, links, &req));
-        }
-        Ok(self.paged(&page, items, &req, &self.site.route_of_type(&self.post_type)))
-    }
-
-    /// The requested page of the list. `load` builds items from the rows that the caller may read, in the same
-    /// snapshot.
-    pub(crate) fn page<T>(
-        &self,
-        req: &Request,
-        load: impl FnOnce(&mut Db, &Arc<Settings>, &Access<'_>, Vec<Post>) -> SiteResult<Vec<T>>,
-    ) -> Result<ListPage<T>> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
-        let caller = caller(req);
-        let (paging, settings, items) = self.site.read(req.cx(), |db| {
-            let settings = self.site.settings_in(db)?;
-            let (ids, paging) = self.find_page(db, list, &settings, &caller)?;
-            let rows = posts::get_many(db, &ids)?;
-            let (access, rows) = self.visible(db, &settings, req, &caller, rows)?;
-            let items = load(db, &settings, &access, rows)?;
-            drop(access);
-            Ok((paging, settings, items))
-        })?;
-        paging.check("rest_post_invalid_page_number")?;
-        Ok(ListPage { items, paging, settings })
-    }
-
-    /// The ids on the requested page, and the size of the list.
-    fn find_page(
-        &self,
-        db: &mut Db,
-        list: PostList,
-        settings: &Settings,
-        caller: &Caller,
-    ) -> SiteResult<(Vec<PostId>, Paging)> {
-        let (page, per_page, prepends_sticky) = (list.page, list.per_page, list.prepends_sticky());
-        let has_offset = list.has_offset();
-        let query = list.into_query(db, &self.site, settings, &self.post_type, caller)?;
-        let mut found = posts::query(db, &query)?;
-        if prepends_sticky {
-            prepend_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
-        }
-        // An empty page is an error only beyond the last page. On page 1, and with `offset`, its total is 0.
-        if found.ids.is_empty() && (page == 1 || has_offset) {
-            found.total = Some(0);
-        }
-        Ok((found.ids, Paging { total: found.total.unwrap_or_default(), per_page, page }))
-    }
-
-    /// The posts of a list that the caller may read, or edit in context `edit`.
-    fn visible<'a>(
-        &'a self,
-        db: &mut Db,
-        settings: &'a Settings,
-        req: &Request,
-        caller: &Caller,
-        rows: Vec<Post>,
-    ) -> SiteResult<(Access<'a>, Vec<Post>)> {
-        let access = Access::of_posts(&self.site, settings, db, &rows)?;
-        let edits = req.context() == "edit";
-        let is_visible = |post: &Post| {
-            if edits { caller.can_post(PostCap::Edit, post, &access) } else { access.can_read(caller, post) }
-        };
-        let rows = rows.into_iter().filter(is_visible).collect();
-        Ok((access, rows))
-    }
-
-    /// The response for a page of the list at this route: items, totals, and links to the previous and next page.
-    pub(crate) fn paged<T>(&self, page: &ListPage<T>, items: Vec<Value>, req: &Request, route: &str) -> Response {
-        collection::respond(&self.site, items, &page.paging, &page.settings.urls.rest(route), req)
-    }
-
     // Fetch
 
     pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
@@ -393,9 +289,12 @@ impl Posts {
     pub(crate) async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         let alternate = authorized.post.clone();
         let view = respond::view(&req);
-        let cached = match self.cache_for(&req) {
-            Some(cache) => self.cached_post(&req, &view, cache, authorized.post.id).await?,
-            None => None,
+        let items = self.reader(&req);
+        let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
+        // Excerpts of another length are not in the cached items.
+        let cached = match req.has_param("excerpt_length") {
+            true => None,
+            false => items.cached_item(authorized.post.id.0, prepare).await?,
         };
         let response = match cached {
             Some(response) => response,
@@ -512,23 +411,6 @@ fn move_sync_status(item: &mut svc_routing::Map, view: &View) {
     if view.includes(STATUS) || status.is_some() {
         item.insert(STATUS.to_owned(), status.filter(|status| !status.is_null()).unwrap_or_else(|| json!("")));
     }
-}
-
-/// Moves sticky posts to the top of the first page: first those that are on it, then the others, newest first.
-fn prepend_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut Vec<PostId>) -> SiteResult<()> {
-    let (mut top, rest): (Vec<PostId>, Vec<PostId>) = ids.iter().partition(|id| sticky.contains(id));
-    let missing: Vec<PostId> =
-        sticky.iter().filter(|id| !top.contains(id) && !query.exclude.contains(id)).copied().collect();
-    if !missing.is_empty() {
-        let others = PostQuery::default()
-            .include(missing)
-            .post_types(query.post_types.clone())
-            .statuses(vec!["publish".to_owned()]);
-        top.extend(posts::query(db, &others)?.ids);
-    }
-    top.extend(rest);
-    *ids = top;
-    Ok(())
 }
 
 /// The password in the query string. (`password` in the body is the new password of the post.)

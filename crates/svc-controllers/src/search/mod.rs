@@ -28,7 +28,7 @@ use crate::{
     collection,
     contexts::VIEW_EMBED,
     cost,
-    encoded_items::ItemReader,
+    encoded_items::{ItemReader, PreparedItem},
     item_cache::{CachedPage, FamilyId},
     respond,
 };
@@ -186,7 +186,11 @@ impl Search {
                     if !is_complete {
                         req.cx().depends_on_request();
                     }
-                    Ok(ids.iter().zip(prepared).map(|(id, (item, links))| (*id, item, links)).collect())
+                    Ok(ids
+                        .iter()
+                        .zip(prepared)
+                        .map(|(id, (item, links))| PreparedItem::new(*id, item, links))
+                        .collect())
                 };
                 let joined = items.list(&page.ids, prepare).await?;
                 response = is_complete.then_some(joined);

@@ -147,8 +147,8 @@ impl Terms {
     /// A response with one term in a view.
     pub(crate) async fn show_in(&self, req: &Request, term: Term, view: View) -> Result<Response> {
         let prepared = self.prepare(req, &view, |_| Ok(vec![term])).await?.pop();
-        let (_, item, links) = prepared.ok_or_else(errors::not_found)?;
-        Ok(respond::single(item, links))
+        let (data, links) = prepared.and_then(|item| item.content).ok_or_else(errors::not_found)?;
+        Ok(respond::single(data, links))
     }
 
     /// Prepares terms that are loaded in the same snapshot.
@@ -169,7 +169,8 @@ impl Terms {
         let mut prepared = Vec::with_capacity(loaded.len());
         for LoadedTerm { item, links } in loaded {
             let id = item.term.id;
-            prepared.push((id.0, self.finish(id, plan.prepare(&item), req, view).await?, links));
+            let data = self.finish(id, plan.prepare(&item), req, view).await?;
+            prepared.push(PreparedItem::new(id.0, data, links));
         }
         Ok(prepared)
     }

@@ -196,8 +196,8 @@ impl Users {
     /// A response with one user.
     async fn show(&self, req: &Request, user: User, view: View) -> Result<Response> {
         let prepared = self.prepare(req, &view, |_| Ok(vec![user])).await?.pop();
-        let (_, item, links) = prepared.ok_or_else(errors::not_found)?;
-        Ok(respond::single(item, links))
+        let (data, links) = prepared.and_then(|item| item.content).ok_or_else(errors::not_found)?;
+        Ok(respond::single(data, links))
     }
 
     /// Prepares users that are loaded in the same snapshot. Additional fields receive the id even if it is not requested.
@@ -220,7 +220,7 @@ impl Users {
         for LoadedUser { item, links } in loaded {
             let id = item.user.id.0;
             let data = respond::finish(&self.extra, OBJECT, id, plan.prepare(&item), req, view).await?;
-            prepared.push((id, data, links));
+            prepared.push(PreparedItem::new(id, data, links));
         }
         Ok(prepared)
     }

@@ -24,6 +24,7 @@ use svc_store::posts as stored_posts;
 
 use self::{fields::ItemFields, links::LinkContext};
 use super::check_read;
+use crate::encoded_items::{ItemReader, PreparedItem};
 use crate::preconditions;
 use crate::{
     RestSite,
@@ -106,20 +107,25 @@ impl MenuItems {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let view = respond::view(&req);
-        let caller = caller(&req);
-        let mut page = self.posts.page(&req, |db, settings, access, rows| {
-            let (site, post_type) = (&self.site, &*self.post_type);
-            let link_context = LinkContext { site, settings, post_type, caller: &caller, access, view: &view };
-            let items = item::items(db, site, settings, &caller, rows)?;
-            Ok(items.into_iter().map(|item| (link_context.links(&item), item)).collect())
-        })?;
-        let loaded: Vec<(Option<Links>, NavItem)> = std::mem::take(&mut page.items);
-        let mut items = Vec::with_capacity(loaded.len());
+        let items = ItemReader::uncached(&req);
+        let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
+        self.posts.list_of(&req, &items, &self.site.route_of_type(&self.post_type), prepare).await
+    }
+
+    async fn prepare(&self, req: &Request, view: &View, ids: &[i64]) -> Result<Vec<PreparedItem>> {
+        let caller = caller(req);
+        let loaded: Vec<(Option<Links>, NavItem)> =
+            self.posts.load_visible(req, ids, |db, settings, access, rows| {
+                let (site, post_type) = (&self.site, &*self.post_type);
+                let link_context = LinkContext { site, settings, post_type, caller: &caller, access, view };
+                let items = item::items(db, site, settings, &caller, rows)?;
+                Ok(items.into_iter().map(|item| (link_context.links(&item), item)).collect())
+            })?;
+        let mut prepared = Vec::with_capacity(loaded.len());
         for (links, item) in loaded {
-            items.push(respond::with_links(self.finish(&item, &req, &view).await?, links, &req));
+            prepared.push(PreparedItem::new(item.post.id.0, self.finish(&item, req, view).await?, links));
         }
-        Ok(self.posts.paged(&page, items, &req, &self.site.route_of_type(&self.post_type)))
+        Ok(prepared)
     }
 
     // Fetch
