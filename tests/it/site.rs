@@ -9,9 +9,8 @@ use std::{
 
 use svc_auth::application_password::{ApplicationPassword, list_to_value};
 use svc_server::{
-    SiteBuilder,
+    Created, SiteBuilder,
     config::{Config, SETTINGS, Sources},
-    first_run::Created,
     jobs::Supervisor,
     listen::{Running, bind},
 };

@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod access_log;
 mod bridge;
 pub mod changes;
 pub mod connector;
 mod exposed;
 pub mod feed;
+mod findings;
 mod flights;
 pub mod key;
 #[cfg(all(test, shuttle))]
@@ -20,8 +22,10 @@ mod stored;
 pub mod tolerance;
 mod watch;
 
+pub use access_log::LoggedRead;
 pub use bridge::{Bridge, CACHE_STATUS};
 pub use exposed::exposed_pages;
+pub use findings::Findings;
 pub use report::{Report, RouteReport};
 pub use settings::{RouteRule, Settings};
 pub use watch::{Sources, Watch, report_file};

@@ -48,7 +48,26 @@ pub struct RouteReport {
     pub varies: Option<String>,
 }
 
+impl RouteReport {
+    /// Names of [`RouteReport::columns`].
+    pub const COLUMNS: [&str; 5] = ["route", "replayed", "by WordPress", "ms", "most frequent reason"];
+
+    /// The numbers as a row of a table.
+    pub fn columns(&self) -> Vec<String> {
+        let numbers = [self.replayed, self.forwarded, self.milliseconds].map(|n| n.to_string());
+        let reason = self.varies.clone().unwrap_or_else(|| self.reason.clone());
+        [vec![self.route.clone()], numbers.to_vec(), vec![reason]].concat()
+    }
+}
+
 impl Report {
+    /// The reasons for which WordPress has answered, the most frequent first.
+    pub fn reasons_by_number(&self) -> Vec<(&str, u64)> {
+        let mut reasons: Vec<(&str, u64)> = self.reasons.iter().map(|(why, n)| (why.as_str(), *n)).collect();
+        reasons.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        reasons
+    }
+
     pub(crate) fn of(routes: &Routes, stored: u64, bytes: u64, news: Option<String>) -> Self {
         let mut report = Report { news, stored, bytes, ..Report::default() };
         for route in routes.all() {

@@ -8,6 +8,7 @@ mod descriptors;
 mod error;
 mod forwarding;
 mod head;
+pub mod health;
 mod in_flight;
 mod limits;
 mod log;

@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod accounts;
+pub mod active_theme;
 mod error;
 mod options;
 mod password;

@@ -11,6 +11,7 @@ mod resolve;
 mod respond;
 mod sitemap;
 mod theme;
+mod to_explorer;
 pub mod uploads;
 mod urls;
 mod view;
@@ -39,6 +40,7 @@ use svc_versions::Context;
 pub use cost::cost;
 pub use format::{SiteTexts, Texts};
 pub use page_cache::{PageCache, respond_cached};
+pub use to_explorer::ToExplorer;
 
 use page_cache::Slot;
 use resolve::{PageResolver, PageTarget};

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod active_theme;
 mod cli;
 pub mod config;
 mod data_folder;

@@ -5,6 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// Characters that are not percent-encoded in a part of a URL.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// Bit of `MYSQL_CLIENT_FLAGS` that requests TLS.
 pub(crate) const CLIENT_SSL: i64 = 2048;
 
@@ -48,6 +53,24 @@ impl fmt::Debug for DatabaseConstants {
         let mut out = f.debug_struct("Database");
         out.field("name", name).field("user", user).field("host", host).field("socket", socket);
         out.field("charset", charset).field("tls", tls).finish_non_exhaustive()
+    }
+}
+
+impl DatabaseConstants {
+    /// The URL of the database: `mysql://user:password@host:3306/name?charset=utf8mb4`.
+    pub fn url(&self) -> String {
+        let escape = |text: &str| utf8_percent_encode(text, UNRESERVED).to_string();
+        let tls = match self.tls {
+            Tls::Off => None,
+            Tls::Verified => Some("true"),
+            Tls::Unverified => Some("unverified"),
+        };
+        let parameters = [("socket", self.socket.as_deref()), ("charset", self.charset.as_deref()), ("tls", tls)];
+        let query: Vec<String> =
+            parameters.iter().filter_map(|(name, value)| Some(format!("{name}={}", escape((*value)?)))).collect();
+        let [user, password, name] = [&self.user, &self.password, &self.name].map(|text| escape(text));
+        let url = format!("mysql://{user}:{password}@{}/{name}", self.host);
+        if query.is_empty() { url } else { format!("{url}?{}", query.join("&")) }
     }
 }
 

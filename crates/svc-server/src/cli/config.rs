@@ -5,10 +5,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value, json};
 
 use super::output::{columns, say};
-use crate::{
-    active_theme,
-    config::{self, Config},
-};
+use svc_new_site::active_theme;
+
+use crate::config::{self, Config};
 
 pub(super) fn command() -> Command {
     let template = Arg::new("template")

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::json;
+use svc_new_site::active_theme;
 use svc_packages::theme;
 use svc_store::{Store, options};
 
 use super::output::{columns, json_flag, say};
-use crate::{active_theme, config::Config, site::open_existing};
+use crate::{config::Config, site::open_existing};
 
 /// Names of the columns of the list, for JSON.
 const HEADINGS: [&str; 5] = ["folder", "name", "version", "kind", "state"];

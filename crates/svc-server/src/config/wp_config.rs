@@ -2,18 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use svc_brand::Brand;
-use svc_wp_config::{DatabaseConstants, ErrorKind, Located, Tls, WpConfig};
+use svc_wp_config::{ErrorKind, Located, WpConfig};
 
 use super::{
     ConfigError,
     origin::{Given, SettingOrigin},
     settings::{self, Setting, find},
 };
-
-/// Characters that are not percent-encoded in a part of a URL.
-const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Constants that set an optional setting. Those whose value is unknown are ignored.
 const OPTIONAL: [(&str, &str); 3] =
@@ -77,7 +73,7 @@ pub(super) fn read(
     };
     if !is_set("database") {
         let database = config.database().map_err(or_set("database"))?;
-        put("database", given(database_url(&database), database.file, database.line));
+        put("database", given(database.url(), database.file, database.line));
     }
     if !is_set("table_prefix")
         && let Some(prefix) = config.variable("table_prefix").map_err(or_set("table_prefix"))?
@@ -105,26 +101,6 @@ pub(super) fn read(
     // A database of WordPress serves WordPress's clients.
     put("brand", given(Brand::original().word().to_owned(), config.path().to_owned(), 1));
     Ok(found)
-}
-
-/// The `mysql:` URL of a database.
-fn database_url(database: &DatabaseConstants) -> String {
-    let escape = |text: &str| utf8_percent_encode(text, UNRESERVED).to_string();
-    let tls = match database.tls {
-        Tls::Off => None,
-        Tls::Verified => Some("true"),
-        Tls::Unverified => Some("unverified"),
-    };
-    let parameters = [("socket", database.socket.as_deref()), ("charset", database.charset.as_deref()), ("tls", tls)];
-    let query: Vec<String> =
-        parameters.iter().filter_map(|(name, value)| Some(format!("{name}={}", escape((*value)?)))).collect();
-    let DatabaseConstants { name, user, password, host, .. } = database;
-    let mut url = format!("mysql://{}:{}@{host}/{}", escape(user), escape(password), escape(name));
-    if !query.is_empty() {
-        url.push('?');
-        url.push_str(&query.join("&"));
-    }
-    url
 }
 
 #[cfg(test)]

@@ -12,12 +12,12 @@ use axum::{Router, body::Body, extract::Request, extract::State, response::Respo
 use http::{HeaderValue, StatusCode, header::HOST};
 use svc_bridge::{Bridge, Settings, Sources, Watch, connector::Connector, connector::install, record::Recorder};
 use svc_gateway::{Options, Origin, Proxy, ProxyLimits, Site};
-use svc_listen::{App, Client, Compression};
+use svc_listen::{App, Client, Compression, health};
 
 use crate::{
     config::{Config, SiteUrl, WordPress},
     error::{Error, Result},
-    site::{health, open_store},
+    site::open_store,
 };
 
 /// Maximum size of a stored body, in bytes.

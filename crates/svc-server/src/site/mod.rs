@@ -3,8 +3,6 @@
 //! Programs use [`SiteBuilder`] to register types, routes, fields and hooks, and then either run the command line
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
-mod browser;
-pub(crate) mod health;
 pub(crate) mod jobs;
 mod lanes;
 mod open;
@@ -18,16 +16,15 @@ pub(crate) use openapi::about;
 use std::{convert::Infallible, sync::Arc};
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
-use browser::ToExplorer;
 use futures_util::future::BoxFuture;
 use other_brand::OtherBrands;
 use rest::Rest;
 use svc_controllers::{RestSetup, RestSite};
 use svc_http::{Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
-use svc_listen::{App, Client, Compression};
+use svc_listen::{App, Client, Compression, health};
 use svc_login::LoginPages;
 use svc_new_site::Created;
-use svc_pages::{PageCache, Texts, explorer::ExplorerPaths, uploads};
+use svc_pages::{PageCache, Texts, ToExplorer, explorer::ExplorerPaths, uploads};
 use svc_render::{
     SiteRenderer,
     feeds::{FETCH_HEADER, OwnFetch},
@@ -37,7 +34,7 @@ use svc_site::{
     Clock, Extension, Site,
     jobs::{JobTable, Supervisor},
 };
-use svc_store::{SearchIndexConfig, SearchIndexState, SearchIndexer};
+use svc_store::{SearchIndexConfig, SearchIndexState, SearchIndexer, Store};
 use svc_versions::Context;
 use tower::ServiceExt as _;
 
@@ -308,8 +305,9 @@ impl OpenSite {
             .layer(from_fn_with_state(Arc::clone(&self.pages), svc_pages::respond_cached));
         let inner = Router::new().merge(files).fallback_service(in_lanes);
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
+        let store = self.site.store.clone();
         let routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());
-        let routed = health::router(Arc::clone(&self.site)).fallback_service(routed);
+        let routed = health::router(move || has_options(&store)).fallback_service(routed);
         let (renderer, lanes) = (Arc::clone(&self.rest_site.renderer), self.runner());
         let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));
         let server = self.server();
@@ -341,4 +339,9 @@ impl OpenSite {
             self.compression.clone(),
         )
     }
+}
+
+/// Whether the database contains a site, for `/readyz`. Errors are logged by the requests that fail.
+fn has_options(store: &Store) -> std::result::Result<bool, ()> {
+    store.read_blocking(|db| db.table_exists(&format!("{}options", db.prefix()))).map_err(drop)
 }

@@ -8,7 +8,7 @@ use svc_controllers::{RestSetup, RestSite};
 use svc_http::{Runner, ServerSource};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
-use svc_new_site::{Created, NewSite, theme};
+use svc_new_site::{Created, NewSite, active_theme, theme};
 use svc_pages::{PageCache, SiteTexts};
 use svc_site::{Clock, HttpClient, Site};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
@@ -16,7 +16,6 @@ use svc_versions::Context;
 
 use super::{OpenSite, SiteBuilder, lanes, rest::Rest};
 use crate::{
-    active_theme,
     config::{Config, Environment, KEY_FILE, SiteUrl},
     data_folder,
     error::{Error, Result},

@@ -1,6 +1,7 @@
 //! `doctor` in front of a WordPress.
 
 use anyhow::Result;
+use svc_bridge::RouteReport;
 
 use crate::{
     cli::{
@@ -21,7 +22,7 @@ pub(in crate::cli) fn examine(config: &Config, wordpress: &WordPress) -> Result<
     let rows: Vec<Vec<String>> = found.rows.into_iter().map(|row| row.to_vec()).collect();
     say(columns(&rows).trim_end());
     if !found.routes.is_empty() {
-        let head = ["route", "replayed", "by WordPress", "ms", "most frequent reason"].map(str::to_owned).to_vec();
+        let head = RouteReport::COLUMNS.map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.routes).collect();
         say(&format!("\nRoutes on which WordPress spends most time:\n\n{}", columns(&rows).trim_end()));
     }

@@ -7,7 +7,7 @@ use axum::{
 use http::{HeaderMap, HeaderValue, Method, header};
 
 /// Leads browsers from the index of the REST API to the explorer.
-pub(super) struct ToExplorer {
+pub struct ToExplorer {
     /// Path of the index, without a slash at the end.
     root: String,
     explorer: String,
@@ -15,12 +15,12 @@ pub(super) struct ToExplorer {
 
 impl ToExplorer {
     /// `root` and `explorer` are paths of the site's host.
-    pub(super) fn new(root: String, explorer: String) -> Self {
+    pub fn new(root: String, explorer: String) -> Self {
         ToExplorer { root, explorer }
     }
 
     /// The response to a person who opens the index.
-    pub(super) fn response(&self, request: &Request) -> Option<Response> {
+    pub fn response(&self, request: &Request) -> Option<Response> {
         let uri = request.uri();
         let is_root = uri.path().trim_end_matches('/') == self.root && uri.query().is_none();
         if !is_root || *request.method() != Method::GET || !is_navigation(request.headers()) {

@@ -5,13 +5,13 @@ use std::path::Path;
 use svc_packages::theme::Theme;
 use svc_store::{Store, StoredText, Tx, options};
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 
 /// Folder of themes in the content folder.
-pub(crate) const FOLDER: &str = "themes";
+pub const FOLDER: &str = "themes";
 
 /// The theme with this name; `None` if it is missing or broken.
-pub(crate) fn read(content_dir: &Path, name: &str) -> Option<Theme> {
+pub fn read(content_dir: &Path, name: &str) -> Option<Theme> {
     Theme::read(&content_dir.join(FOLDER), name, "")
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn read(content_dir: &Path, name: &str) -> Option<Theme> {
 ///
 /// # Errors
 /// If it is missing or broken.
-pub(crate) fn require(content_dir: &Path, name: &str) -> Result<Theme> {
+pub fn require(content_dir: &Path, name: &str) -> Result<Theme> {
     read(content_dir, name).ok_or_else(|| {
         Error::Refused(format!("there is no theme `{name}`, or it is broken; `theme list` prints the available ones"))
     })
@@ -29,7 +29,7 @@ pub(crate) fn require(content_dir: &Path, name: &str) -> Result<Theme> {
 ///
 /// # Errors
 /// If there is no such theme, or the options cannot be read or written.
-pub(crate) fn activate(content_dir: &Path, store: &Store, name: &str) -> Result<Theme> {
+pub fn activate(content_dir: &Path, store: &Store, name: &str) -> Result<Theme> {
     let theme = require(content_dir, name)?;
     let rows = [
         ("template", StoredText::of(&theme.template)),
@@ -54,12 +54,12 @@ mod tests {
     fn activates_existing_themes_only() {
         let content = tempfile::tempdir().unwrap();
         let themes = content.path().join(FOLDER);
-        svc_new_site::theme::write(&themes).unwrap();
+        crate::theme::write(&themes).unwrap();
         std::fs::create_dir_all(themes.join("kid")).unwrap();
         std::fs::write(themes.join("kid/style.css"), "/*\nTheme Name: Kid\nTemplate: paper\n*/").unwrap();
         let store = Store::open(&svc_store::StoreConfig::new(svc_store::DatabaseUrl::Temporary)).unwrap();
         let (url, host) = ("http://localhost".to_owned(), "localhost".to_owned());
-        let site = svc_new_site::NewSite { url, host, follows: false, now: chrono::Utc::now() };
+        let site = crate::NewSite { url, host, follows: false, now: chrono::Utc::now() };
         site.create(content.path(), &store).unwrap();
         for missing in ["nosuch", "../paper"] {
             let refused = activate(content.path(), &store, missing).unwrap_err();

@@ -1,5 +1,5 @@
 //! Health checks for load balancers and supervisors: `/healthz` responds while the process runs, `/readyz` while it can also read
-//! its database. They are below no path of the site, and have no page.
+//! its data.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -13,23 +13,24 @@ use axum::{
     routing::get,
 };
 use http::{StatusCode, header};
-use svc_site::Site;
 use tokio::sync::watch;
 
-pub(crate) const ALIVE: &str = "/healthz";
-pub(crate) const READY: &str = "/readyz";
+/// The path of the check whether the process runs.
+pub const ALIVE: &str = "/healthz";
+/// The path of the check whether the process can respond to requests.
+pub const READY: &str = "/readyz";
 
 /// The time after which a database that has not responded counts as unavailable. Probes usually wait a few seconds.
-pub(crate) const LIMIT: Duration = Duration::from_millis(1_500);
+pub const LIMIT: Duration = Duration::from_millis(1_500);
 
 /// Whether a request with this path is a health check.
-pub(super) fn is_check(path: &str) -> bool {
+pub fn is_check(path: &str) -> bool {
     path == ALIVE || path == READY
 }
 
-/// A router for the checks.
-pub(super) fn router(site: Arc<Site>) -> Router {
-    let readiness = Readiness { site, running: Mutex::new(None) };
+/// A router for the checks. `is_there` reads the database, on a thread of its own: whether it contains what the process serves, or an error.
+pub fn router(is_there: impl Fn() -> Result<bool, ()> + Send + Sync + 'static) -> Router {
+    let readiness = Readiness { is_there: Arc::new(is_there), running: Mutex::new(None) };
     Router::new()
         .route(ALIVE, get(|| async { response(StatusCode::OK, "ok\n") }))
         .route(READY, get(async |State(readiness): State<Arc<Readiness>>| readiness.check().await))
@@ -42,7 +43,7 @@ type DatabaseCheck = Option<Result<bool, ()>>;
 /// Reads the database for `/readyz`. A database may take any time to respond, so one thread reads it at a time, and all requests
 /// wait for its result, but not longer than the limit.
 struct Readiness {
-    site: Arc<Site>,
+    is_there: Arc<dyn Fn() -> Result<bool, ()> + Send + Sync>,
     running: Mutex<Option<watch::Receiver<DatabaseCheck>>>,
 }
 
@@ -66,14 +67,10 @@ impl Readiness {
             return result.clone();
         }
         let (sender, result) = watch::channel(None);
-        let site = Arc::clone(&self.site);
-        // Errors are logged by the requests that fail. If the system starts no thread, the sender is dropped.
+        let is_there = Arc::clone(&self.is_there);
+        // If the system starts no thread, the sender is dropped.
         let started = std::thread::Builder::new().name("readyz".to_owned()).spawn(move || {
-            let found = site.store.read_blocking(|db| {
-                let table = format!("{}options", db.prefix());
-                db.table_exists(&table)
-            });
-            sender.send_replace(Some(found.map_err(drop)));
+            sender.send_replace(Some(is_there()));
         });
         if let Err(error) = started {
             tracing::warn!(%error, "cannot start a thread for /readyz");
@@ -82,6 +79,7 @@ impl Readiness {
     }
 }
 
-pub(crate) fn response(status: StatusCode, text: &'static str) -> Response {
+/// A response with a line of text, which must not be cached.
+pub fn response(status: StatusCode, text: &'static str) -> Response {
     (status, [(header::CACHE_CONTROL, "no-store")], text).into_response()
 }
