@@ -14,6 +14,7 @@ mod query;
 mod revisions;
 mod schedule;
 mod search;
+mod statement;
 mod stats;
 mod totals;
 mod trash;

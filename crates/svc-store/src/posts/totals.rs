@@ -9,7 +9,8 @@ use svc_db::{Db, Result};
 
 use super::plan::{self, Resolved};
 use super::post_query::{Clauses, PostQuery, TaxOperator};
-use super::query::{Terms, count_matches, counted_rows};
+use super::query::{count_matches, counted_rows};
+use super::statement::Terms;
 use super::stats::{self, DateColumn, Stats};
 use crate::caches::plain_total;
 use crate::rows;
@@ -131,8 +132,8 @@ fn of_dates(db: &mut Db, q: &PostQuery, column: DateColumn) -> Result<u64> {
     for day in parts {
         let mut s = Query::select();
         s.expr(Expr::cust("COUNT(*)")).from_as(db.table("posts"), "p");
-        super::query::types_and_statuses(q, |name| Expr::col(("p", name)), &mut s);
-        super::query::bounds(q, column, |name| Expr::col(("p", name)), &mut s);
+        super::statement::types_and_statuses(q, |name| Expr::col(("p", name)), &mut s);
+        super::statement::bounds(q, column, |name| Expr::col(("p", name)), &mut s);
         let col = || Expr::col(("p", column.name()));
         s.and_where(col().gte(format!("{day} 00:00:00"))).and_where(col().lte(format!("{day} 23:59:59")));
         n += db.first(&s, |row| row.int(0))?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
