@@ -1,6 +1,7 @@
 //! Writes log lines on a thread of its own, so that a slow or stopped reader of the log delays no request.
 //!
-//! Lines that do not fit are dropped and counted. A line that cannot be written is lost without a report.
+//! The thread writes the first line at once, and lines that follow within a short time together: waking it costs as much as a small
+//! response. Lines that do not fit are dropped and counted. A line that cannot be written is lost without a report.
 
 use std::{
     io::{Result, Write},
@@ -13,6 +14,9 @@ use tracing_subscriber::fmt::MakeWriter;
 /// Maximum size of the lines that wait, in bytes.
 const CAPACITY: usize = 4 << 20;
 
+/// How long the thread waits for further lines before it writes again.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// How long the end of the process waits until the last lines are written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
@@ -23,7 +27,10 @@ pub struct LogQueue(Arc<Shared>);
 struct Shared {
     capacity: usize,
     state: Mutex<State>,
-    changed: Condvar,
+    /// The thread sleeps until there are lines.
+    arrived: Condvar,
+    /// The end of the process waits until all lines are written.
+    written: Condvar,
 }
 
 #[derive(Default)]
@@ -32,6 +39,8 @@ struct State {
     /// Lines that were dropped since the last report.
     n_dropped: u64,
     is_writing: bool,
+    /// Whether the thread sleeps until it is woken up.
+    sleeps: bool,
 }
 
 /// Waits for the last lines on drop.
@@ -54,7 +63,12 @@ impl LogQueue {
         mut writer: impl Write + Send + 'static,
         report: impl Fn(u64) + Send + 'static,
     ) -> Result<(LogQueue, FlushOnDrop)> {
-        let queue = LogQueue(Arc::new(Shared { capacity, state: Mutex::default(), changed: Condvar::new() }));
+        let queue = LogQueue(Arc::new(Shared {
+            capacity,
+            state: Mutex::default(),
+            arrived: Condvar::new(),
+            written: Condvar::new(),
+        }));
         let taken = queue.clone();
         let write = move || {
             loop {
@@ -66,7 +80,8 @@ impl LogQueue {
                 // The server continues without log lines while the disk is full or the pipe is closed.
                 drop(writer.write_all(&lines).and_then(|()| writer.flush()));
                 taken.lock().is_writing = false;
-                taken.0.changed.notify_all();
+                taken.0.written.notify_all();
+                std::thread::sleep(PAUSE);
             }
         };
         std::thread::Builder::new().name("log".to_owned()).spawn(write)?;
@@ -76,8 +91,11 @@ impl LogQueue {
 
     /// Waits for lines. Returns all of them, and the number of lines that were dropped.
     fn take(&self) -> (Vec<u8>, u64) {
-        let waits = |state: &mut State| state.lines.is_empty();
-        let mut state = self.0.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        let waits = |state: &mut State| {
+            state.sleeps = state.lines.is_empty();
+            state.sleeps
+        };
+        let mut state = self.0.arrived.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
         state.is_writing = true;
         (std::mem::take(&mut state.lines), std::mem::take(&mut state.n_dropped))
     }
@@ -96,8 +114,11 @@ impl Write for LogQueue {
         } else {
             state.n_dropped += 1;
         }
+        let must_wake = std::mem::take(&mut state.sleeps);
         drop(state);
-        self.0.changed.notify_all();
+        if must_wake {
+            self.0.arrived.notify_one();
+        }
         Ok(line.len())
     }
 
@@ -117,7 +138,7 @@ impl<'a> MakeWriter<'a> for LogQueue {
 impl Drop for FlushOnDrop {
     fn drop(&mut self) {
         let is_busy = |state: &mut State| state.is_writing || !state.lines.is_empty();
-        drop(self.0.0.changed.wait_timeout_while(self.0.lock(), LAST_LINES, is_busy));
+        drop(self.0.0.written.wait_timeout_while(self.0.lock(), LAST_LINES, is_busy));
     }
 }
 

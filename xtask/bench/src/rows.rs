@@ -66,12 +66,12 @@ pub(super) fn http(options: &Options) -> Result<Vec<Row>> {
         Row::ratio(
             "list of 10, cached, over bare axum",
             &compare(options, &load(&svc, &cached), &base, 1)?,
-            Some(0.85),
+            Some(0.9),
         ),
         Row::ratio(
             "list of 10, uncached, over bare axum",
             &compare(options, &load(&svc, &uncached), &base, 1)?,
-            Some(0.25),
+            Some(0.5),
         ),
         Row::ratio(
             "front page for visitors, over bare axum",
