@@ -2,7 +2,7 @@
 /**
  * Plugin Name: svc connector
  * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
- * Version: 4
+ * Version: 5
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -28,6 +28,10 @@ const MAX_NAME = 160;
 
 /** Maximum number of rows and groups of a table that are named for one statement. */
 const MAX_ROWS = 500;
+
+/** Maximum number of values of a column in a condition, and maximum length of a condition, in bytes. */
+const MAX_VALUES    = 60;
+const MAX_CONDITION = 1500;
 
 /** Maximum length of a statement that is examined, without long texts, in bytes. */
 const MAX_SQL = 65536;
@@ -111,7 +115,8 @@ function complain( string $problem ): void {
  * Reads SQL as far as names of parts of the database need it.
  *
  * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity), `posts?page` (those of a group) or
- * `options^a` (those whose identity begins with this text).
+ * `options^a` (those whose identity begins with this text), or `posts#post_name=a|b&post_type=page` (those that have one of these values in each of
+ * these columns).
  * What is not understood becomes the whole table, and where the tables are not known, everything. Revisions have a further group by the post that
  * they belong to, `posts?revision/5`, since each post shows whether it has some.
  */
@@ -222,6 +227,34 @@ final class Sql {
 		}
 		$number = $is_text ? substr( $token, 1, -1 ) : $token;
 		return ctype_digit( $number ) ? ( ltrim( $number, '0' ) ?: '0' ) : null;
+	}
+
+	/**
+	 * What each row has in its columns, as names have it: `post_name=a|b&id:5`, texts after `=` and numbers after `:`. An empty string if nothing is known.
+	 */
+	public static function condition( array $constraints, string $alias ): string {
+		$parts = array();
+		foreach ( $constraints as $column => $tokens ) {
+			list( $of, $name ) = explode( '.', $column, 2 ) + array( 1 => '' );
+			if ( ( '' !== $of && $of !== $alias ) || ! preg_match( '/^\w+$/', $name ) || count( $tokens ) > MAX_VALUES || isset( $parts[ $name ] ) ) {
+				continue;
+			}
+			$values = array();
+			foreach ( $tokens as $token ) {
+				$is_text = '\'' === $token[0] || '"' === $token[0];
+				$value   = $is_text ? self::value( 'option_name', $token ) : ( ctype_digit( $token ) && strlen( $token ) < 18 ? ( ltrim( $token, '0' ) ?: '0' ) : null );
+				if ( null === $value || $is_text !== ( $is_text_of ?? $is_text ) ) {
+					continue 2;
+				}
+				$is_text_of = $is_text;
+				$values[]   = strtr( $value, array( '%' => '%25', '&' => '%26', '|' => '%7c' ) );
+			}
+			$parts[ $name ] = $name . ( $is_text_of ? '=' : ':' ) . implode( '|', array_unique( $values ) );
+			unset( $is_text_of );
+		}
+		ksort( $parts );
+		$condition = implode( '&', $parts );
+		return strlen( $condition ) > MAX_CONDITION ? '' : $condition;
 	}
 
 	/** Names of rows or groups of a table with these values: as found in the database, or null where one is not known. */
@@ -969,6 +1002,9 @@ final class Reports {
 	/** Whether tables are locked. */
 	private static $is_locked = false;
 
+	/** Whether the session is marked as that of a rendering; null once this has turned out to be impossible. */
+	private static $is_marked = false;
+
 	/** Whether the end is already planned. */
 	private static $is_planned = false;
 
@@ -989,15 +1025,31 @@ final class Reports {
 		if ( ! self::$is_manual && 0 === substr_compare( $sql, 'SELECT', strspn( $sql, " \t\r\n(" ), 6, true ) ) {
 			return;
 		}
-		$verb  = Sql::verb( $sql );
-		$write = Write::of( $sql, array( self::class, 'find' ) );
+		$verb       = Sql::verb( $sql );
+		$write      = Write::of( $sql, array( self::class, 'find' ) );
+		$is_by_read = $write && $write->names && Record::marks( $write->names );
 		if ( $write && $write->names ) {
-			self::announce( $write->names, Record::marks( $write->names ) );
+			self::announce( $write->names, $is_by_read );
 		}
 		if ( $write && ( $write->inserts || $write->table ) ) {
 			self::$last = array( $sql, $write );
 		}
 		self::follow( $verb, $sql );
+		self::mark( $is_by_read && ! self::$is_open && preg_match( '/^(INSERT|REPLACE|UPDATE|DELETE)$/', $verb ) );
+	}
+
+	/** Whether what follows in the binary log is marked as written by a rendering: MariaDB has this variable of a session, and writes it there. */
+	private static function mark( bool $is_by_read ): void {
+		global $wpdb;
+		if ( null === self::$is_marked || $is_by_read === self::$is_marked || ! $wpdb->dbh instanceof \mysqli ) {
+			return;
+		}
+		try {
+			$is_set = @mysqli_query( $wpdb->dbh, 'SET SESSION skip_parallel_replication = ' . (int) $is_by_read );
+		} catch ( \Throwable $e ) {
+			$is_set = false;
+		}
+		self::$is_marked = $is_set ? $is_by_read : null;
 	}
 
 	/** Names what the last statement wrote and was not known before. */
@@ -1492,6 +1544,14 @@ final class Read {
 			$end         = Sql::find( $u, Sql::CLAUSES, $where + 1, $count );
 			$constraints = Sql::constraints( $t, $u, $where + 1, $end );
 		}
+		foreach ( Joins::conditions( $t, $u, $from, $where ) as list( $alias, $on, $stop ) ) {
+			// Of a table that is joined, only the rows for which this is true.
+			foreach ( isset( $tables[ $alias ] ) ? Sql::constraints( $t, $u, $on, $stop ) : array() as $column => $values ) {
+				if ( 0 === strpos( $column, "$alias." ) && count( $values ) < count( $constraints[ $column ] ?? range( 0, MAX_ROWS ) ) ) {
+					$constraints[ $column ] = $values;
+				}
+			}
+		}
 		$names = array();
 		foreach ( $tables as $alias => $written ) {
 			$table = Sql::short( $written );
@@ -1543,12 +1603,15 @@ final class Read {
 			foreach ( $constraints[ "$alias.option_name^" ] ?? $constraints['.option_name^'] as $start ) {
 				$names[] = "$table^$start";
 			}
-		} elseif ( null !== $groups ) {
-			$parents = array( 'revision' ) === $groups ? Sql::only( $constraints, $alias, 'post_parent' ) : null;
-			$names   = null === $parents ? Sql::named( $table, '?', $groups ) : Sql::named( $table, '?revision/', $parents );
-		}
-		if ( 'options' === $table && 0 === strpos( $names[0] ?? '', 'options?' ) ) {
-			$names[] = 'options?jobs';
+		} elseif ( array( 'revision' ) === $groups && null !== Sql::only( $constraints, $alias, 'post_parent' ) ) {
+			$names = Sql::named( $table, '?revision/', Sql::only( $constraints, $alias, 'post_parent' ) );
+		} else {
+			$condition = Sql::condition( $constraints, $alias );
+			if ( null !== $groups && 'options' !== $table && false === strpos( $condition, '&' ) ) {
+				$names = Sql::named( $table, '?', $groups );
+			} elseif ( '' !== $condition ) {
+				$names = array( "$table#$condition" );
+			}
 		}
 		return 'usermeta' === $table ? Sql::with_sessions( $names, Sql::are_sessions( $constraints, $alias ) ) : $names;
 	}
@@ -1635,17 +1698,28 @@ final class Joins {
 		if ( 'WHERE' === ( $u[ $where ] ?? '' ) ) {
 			$join['links'] = self::links( $t, $u, $where + 1, $end, '' );
 		}
-		$starts = array( 'JOIN' => 1, 'STRAIGHT_JOIN' => 1 );
-		for ( $i = Sql::find( $u, $starts, $from, $where ); $i < $where; $i = $next ) {
-			$next  = Sql::find( $u, $starts, $i + 1, $where );
-			$on    = Sql::find( $u, array( 'ON' => 1 ), $i, $next );
-			$stop  = Sql::find( $u, array( 'LEFT' => 1, 'INNER' => 1, 'CROSS' => 1, ',' => 1 ), min( $on + 1, $next ), $next );
-			$alias = strtolower( trim( $t[ $on - 1 ], '`' ) );
-			if ( $on < $next ) {
-				$join['links'] = array_merge( $join['links'], self::links( $t, $u, $on + 1, $stop, $alias ) );
-			}
+		foreach ( self::conditions( $t, $u, $from, $where ) as list( $alias, $on, $stop ) ) {
+			$join['links'] = array_merge( $join['links'], self::links( $t, $u, $on, $stop, $alias ) );
 		}
 		return $join['links'] ? $join : null;
+	}
+
+	/** The conditions after ON: the alias of the table that is joined, and the indices of the condition. */
+	public static function conditions( array $t, array $u, int $from, int $where ): array {
+		$conditions = array();
+		$starts     = array( 'JOIN' => 1, 'STRAIGHT_JOIN' => 1 );
+		if ( array_intersect( array( 'RIGHT', 'NATURAL', 'FULL' ), $u ) ) {
+			return array();
+		}
+		for ( $i = Sql::find( $u, $starts, $from, $where ); $i < $where; $i = $next ) {
+			$next = Sql::find( $u, $starts, $i + 1, $where );
+			$on   = Sql::find( $u, array( 'ON' => 1 ), $i, $next );
+			$stop = Sql::find( $u, array( 'LEFT' => 1, 'INNER' => 1, 'CROSS' => 1, ',' => 1 ), min( $on + 1, $next ), $next );
+			if ( $on < $next ) {
+				$conditions[] = array( strtolower( trim( $t[ $on - 1 ], '`' ) ), $on + 1, $stop );
+			}
+		}
+		return $conditions;
 	}
 
 	/** Columns that are equal in each row for which a condition is true: pairs of alias and column. One of them must be of this alias. */
@@ -1726,8 +1800,11 @@ final class Joins {
 	private static function condition( array $names ): string {
 		$values = array();
 		foreach ( $names as $name ) {
-			$at                         = strcspn( $name, '/?' );
-			$table                      = substr( $name, 0, $at );
+			$at    = strcspn( $name, '/?#' );
+			$table = substr( $name, 0, $at );
+			if ( '#' === $name[ $at ] ) {
+				return self::where( substr( $name, $at + 1 ) );
+			}
 			$values[ $name[ $at ] ][] = "'" . addslashes( substr( $name, $at + 1 ) ) . "'";
 		}
 		$parts = array();
@@ -1735,6 +1812,20 @@ final class Joins {
 			$parts[] = IDENTITIES[ $table ][ '?' === $mark ? 1 : 0 ] . ' IN (' . implode( ',', $list ) . ')';
 		}
 		return implode( ' OR ', $parts );
+	}
+
+	/** A condition of a name in SQL. */
+	private static function where( string $condition ): string {
+		$parts = array();
+		foreach ( explode( '&', $condition ) as $part ) {
+			$at     = strcspn( $part, '=:' );
+			$values = array();
+			foreach ( explode( '|', substr( $part, $at + 1 ) ) as $value ) {
+				$values[] = '=' === $part[ $at ] ? "'" . addslashes( rawurldecode( $value ) ) . "'" : $value;
+			}
+			$parts[] = '`' . substr( $part, 0, $at ) . '` IN (' . implode( ',', $values ) . ')';
+		}
+		return implode( ' AND ', $parts );
 	}
 
 	/** The values of a column in the rows for which a condition is true; null if there are many, or they cannot be known. */
@@ -1779,6 +1870,9 @@ final class Record {
 
 	/** Functions of WordPress that read single options of those that are loaded together. */
 	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
+
+	/** Functions of plugins that look for single options among those: what returns these, as keys. */
+	const SELECTIVE = array( 'bbp_pre_load_options' => 'bbp_get_default_options' );
 
 	/**
 	 * Groups and keys of the object cache that need no name: what is derived from files, options, which are named one by one, and options of
@@ -1943,7 +2037,10 @@ final class Record {
 		global $wpdb;
 		self::after_last();
 		if ( self::$is_loading && 0 === strpos( $sql, "SELECT option_name, option_value FROM $wpdb->options" ) ) {
-			self::$autoloaded = array_merge( self::$autoloaded, array_keys( Read::of( $sql )->names ) );
+			foreach ( array_keys( Read::of( $sql )->names ) as $name ) {
+				$is_group         = preg_match( '/^options#autoload=([^&]+)$/', $name, $match );
+				self::$autoloaded = array_merge( self::$autoloaded, $is_group ? Sql::named( 'options', '?', explode( '|', $match[1] ) ) : array( 'options' ) );
+			}
 			return;
 		}
 		$read = Read::of( $sql );
@@ -2050,7 +2147,9 @@ final class Record {
 		if ( ! self::$is_one ) {
 			$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 8 ), 'function' );
 			$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
-			if ( ! in_array( $caller, self::LOADERS, true ) ) {
+			if ( isset( self::SELECTIVE[ $caller ] ) ) {
+				array_map( array( self::class, 'option' ), array_map( 'strval', array_keys( (array) ( self::SELECTIVE[ $caller ] )() ) ) );
+			} elseif ( ! in_array( $caller, self::LOADERS, true ) ) {
 				self::add( self::autoloaded() );
 			}
 		}
@@ -2063,7 +2162,7 @@ final class Record {
 		if ( ! function_exists( 'wp_autoload_values_to_autoload' ) ) {
 			return array( 'options' );
 		}
-		return array_merge( array_diff( self::$autoloaded, array( 'options?jobs' ) ), Sql::named( 'options', '?', wp_autoload_values_to_autoload() ) );
+		return array_merge( self::$autoloaded, Sql::named( 'options', '?', wp_autoload_values_to_autoload() ) );
 	}
 
 	public static function user_metadata( $value, $user, $key ) {
@@ -2237,7 +2336,7 @@ final class Record {
 	private static function names(): array {
 		$names = array();
 		foreach ( self::$names as $name => $is_read ) {
-			$names[ substr( $name, 0, strcspn( $name, '/?^' ) ) ][] = (string) $name;
+			$names[ substr( $name, 0, strcspn( $name, '/?^#' ) ) ][] = (string) $name;
 		}
 		foreach ( $names as $table => $parts ) {
 			if ( isset( self::$names[ $table ] ) || count( $parts ) > 4 * MAX_ROWS ) {
@@ -2381,7 +2480,7 @@ function status(): array {
 	$test       = $is_network ? null : Reports::test();
 	$cache      = wp_using_ext_object_cache();
 	return array(
-		'connector'    => 4,
+		'connector'    => 5,
 		'wordpress'    => get_bloginfo( 'version' ),
 		'php'          => PHP_VERSION,
 		'multisite'    => $is_network,

@@ -279,7 +279,7 @@ impl Bridge {
         // Writes up to here are in the response.
         let visible = feed.visible().await;
         let start = Instant::now();
-        let rendered = self.0.renderer.render(&asked.parts, asked.origin).await;
+        let rendered = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await;
         let took = start.elapsed();
         let whole = match rendered {
             Ok(Rendered::Whole(whole)) => whole,
@@ -410,7 +410,10 @@ impl Bridge {
     async fn render_again(&self, feed: &dyn Feed, asked: &Asked, key: Key, stored: &Stored) {
         let Ok(since) = feed.visible().await else { return };
         let start = Instant::now();
-        let Ok(Rendered::Whole(whole)) = self.0.renderer.render(&asked.parts, asked.origin).await else { return };
+        let Ok(Rendered::Whole(whole)) = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await
+        else {
+            return;
+        };
         let is_same = |answer: &Answer| without_etag(&stored.answer, answer).is_same(answer);
         let is_current = async || feed.catch_up().await.is_ok() && stored.dependencies.check().is_ok();
         if !is_same(&whole.answer) {
@@ -418,7 +421,10 @@ impl Bridge {
             if !is_current().await {
                 return;
             }
-            let Ok(Rendered::Whole(again)) = self.0.renderer.render(&asked.parts, asked.origin).await else { return };
+            let Ok(Rendered::Whole(again)) = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await
+            else {
+                return;
+            };
             if is_same(&again.answer) || !is_current().await {
                 return;
             }

@@ -4,8 +4,9 @@
 //! as none of these names has changed at a later position, and none is being written.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     sync::{Arc, PoisonError, Weak},
+    time::{Duration, Instant},
 };
 
 #[cfg(shuttle)]
@@ -19,13 +20,20 @@ use std::sync::{
     atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
-use crate::{names::Name, tolerance::Tolerance};
+use crate::{names::Name, rows::Condition, tolerance::Tolerance};
 
 /// A position in the news of writes. Later news have higher positions.
 pub type Position = u64;
 
 /// Number of recent changes that are remembered for responses whose rendering began before them.
 const RECENT: usize = 100_000;
+
+/// Most conditions of a table that are told apart, and most columns that they may have. Further ones are for the whole table.
+const CONDITIONS: usize = 20_000;
+const COLUMNS: usize = 32;
+
+/// Time after a rendering in which its last writes may be in the news.
+const RENDERED: Duration = Duration::from_secs(2);
 
 /// What is known of a part of the database.
 #[derive(Debug)]
@@ -81,13 +89,18 @@ struct Table {
     parts: HashMap<Name, Weak<State>>,
     /// Those of rows that begin with a text, by this text.
     starts: HashMap<Box<str>, Weak<State>>,
+    /// Those of rows for which a condition is true.
+    conditions: HashMap<Condition, Weak<State>>,
+    /// The columns of conditions that were ever read.
+    columns: BTreeSet<Arc<str>>,
 }
 
 impl Table {
     fn new(name: &str) -> Self {
         let state = |covers| State::new(Name::table(name), covers);
         let (any, whole) = (state(Covers::Each), state(Covers::Unknown));
-        Table { any, whole, parts: HashMap::new(), starts: HashMap::new() }
+        let (parts, starts, conditions) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Table { any, whole, parts, starts, conditions, columns: BTreeSet::new() }
     }
 }
 
@@ -158,6 +171,10 @@ struct Inner {
     /// Number of news so far. It changes after each of them was applied.
     news: AtomicU64,
     log: Mutex<Log>,
+    /// Whether the changes of each row have its [`Name::Image`].
+    has_images: bool,
+    /// Number of renderings of reads in progress, and when the last one ended.
+    renderings: Mutex<(usize, Option<Instant>)>,
 }
 
 #[derive(Debug)]
@@ -190,11 +207,50 @@ impl Default for Log {
     }
 }
 
+/// A rendering in progress. It ends when this is dropped.
+#[derive(Debug)]
+#[must_use = "the rendering ends when this is dropped"]
+pub struct Rendering(Changes);
+
+impl Drop for Rendering {
+    fn drop(&mut self) {
+        let mut renderings = self.0.renderings();
+        *renderings = (renderings.0.saturating_sub(1), Some(Instant::now()));
+    }
+}
+
 /// The changes of a database. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Changes(Arc<Inner>);
 
 impl Changes {
+    /// Changes that have the values of rows ([`Name::Image`]).
+    pub fn with_images() -> Self {
+        Changes(Arc::new(Inner { has_images: true, ..Inner::default() }))
+    }
+
+    /// The columns of a table of which the values matter.
+    pub fn columns(&self, table: &str) -> Vec<Arc<str>> {
+        let log = self.log();
+        log.tables.get(table).map(|table| table.columns.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Records that a read is being rendered, as long as this lives.
+    pub fn rendering(&self) -> Rendering {
+        self.renderings().0 += 1;
+        Rendering(self.clone())
+    }
+
+    /// Whether a read is being rendered, or was until just now.
+    pub(crate) fn is_rendering(&self) -> bool {
+        let renderings = self.renderings();
+        renderings.0 > 0 || renderings.1.is_some_and(|ended| ended.elapsed() < RENDERED)
+    }
+
+    fn renderings(&self) -> MutexGuard<'_, (usize, Option<Instant>)> {
+        self.0.renderings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Records that these parts changed at a position.
     pub fn changed(&self, names: &[Name], at: Position) {
         self.log().change(names, at);
@@ -276,13 +332,21 @@ impl Changes {
         since: Position,
         tolerance: Arc<Tolerance>,
     ) -> Result<Dependencies, Name> {
+        let widened: Vec<Name>;
+        let names = if self.0.has_images || !names.iter().any(|name| matches!(name, Name::Where(..))) {
+            names
+        } else {
+            let wide = |name: &Name| name.without_condition().unwrap_or_else(|| vec![name.clone()]);
+            widened = names.iter().flat_map(wide).collect();
+            &widened
+        };
         let mut log = self.log();
         if since < log.forgotten {
             return Err(Name::All);
         }
         // Changes of names that no response depended on were not stored with the states.
         let read: HashSet<&Name> = names.iter().collect();
-        let starts: Vec<&Name> = names.iter().filter(|name| matches!(name, Name::Start(..))).collect();
+        let some: Vec<&Name> = names.iter().filter(|name| matches!(name, Name::Start(..) | Name::Where(..))).collect();
         let reads_table = |table: &str| read.iter().find(|name| name.table_name() == Some(table)).copied();
         for (_, changed) in log.recent.iter().rev().take_while(|(at, _)| *at > since) {
             let hit = match changed.table_name() {
@@ -293,7 +357,7 @@ impl Changes {
                     .or_else(|| read.get(&Name::All))
                     .copied()
                     .or_else(|| matches!(changed, Name::Table(_)).then(|| reads_table(table)).flatten())
-                    .or_else(|| starts.iter().find(|start| begins(changed, start)).copied()),
+                    .or_else(|| some.iter().find(|some| contains(some, changed)).copied()),
             };
             if let Some(name) = hit {
                 // The narrower of the two.
@@ -304,7 +368,7 @@ impl Changes {
         let hits = |changed: &Name| {
             names.iter().any(|read| {
                 read == changed
-                    || begins(changed, read)
+                    || contains(read, changed)
                     || *read == Name::All
                     || read.table_name() == changed.table_name()
                         && (matches!(read, Name::Table(_)) || matches!(changed, Name::Table(_)))
@@ -371,6 +435,11 @@ impl Log {
                 let part = self.part(name);
                 let table = self.table(table);
                 states.push(Arc::clone(&table.any));
+                if let Name::Image(_, row) = name {
+                    let found = table.conditions.iter().filter(|(condition, _)| condition.may_have(row));
+                    states.extend(found.filter_map(|(_, state)| state.upgrade()));
+                    return states;
+                }
                 states.push(part.unwrap_or_else(|| Arc::clone(&table.whole)));
                 if let Name::Row(_, id) = name {
                     let starts = table.starts.iter().filter(|(start, _)| id.starts_with(&***start));
@@ -386,6 +455,7 @@ impl Log {
         let Some(table) = name.table_name() else { return vec![Arc::clone(&self.any)] };
         let part = match name {
             Name::Start(_, start) => Some(self.start(name, table, start)),
+            Name::Where(_, condition) => self.condition(name, table, condition),
             _ => self.part(name),
         };
         let table = self.table(table);
@@ -405,11 +475,37 @@ impl Log {
         let state = State::new(name.clone(), Covers::Each);
         starts.insert(start.into(), Arc::downgrade(&state));
         // Rows that are being written.
-        for (_, states) in self.writing.values_mut().flatten().filter(|(written, _)| begins(written, name)) {
+        for (_, states) in self.writing.values_mut().flatten().filter(|(written, _)| contains(name, written)) {
             state.writers.fetch_add(1, Ordering::AcqRel);
             states.push(Arc::clone(&state));
         }
         state
+    }
+
+    /// The state of the rows for which a condition is true. `None` if there are too many conditions.
+    fn condition(&mut self, name: &Name, table: &str, condition: &Condition) -> Option<Arc<State>> {
+        let table = self.table(table);
+        for column in condition.columns() {
+            if !table.columns.contains(column) {
+                if table.columns.len() >= COLUMNS {
+                    return None;
+                }
+                table.columns.insert(column.into());
+            }
+        }
+        if let Some(state) = table.conditions.get(condition).and_then(Weak::upgrade) {
+            return Some(state);
+        }
+        let n = table.conditions.len();
+        if n >= CONDITIONS || n >= 1_024 && n.is_power_of_two() {
+            table.conditions.retain(|_, state| state.strong_count() > 0);
+        }
+        if table.conditions.len() >= CONDITIONS {
+            return None;
+        }
+        let state = State::new(name.clone(), Covers::Each);
+        table.conditions.insert(condition.clone(), Arc::downgrade(&state));
+        Some(state)
     }
 
     /// The state of a row or group.
@@ -443,14 +539,19 @@ fn remember(recent: &mut VecDeque<(Position, Name)>, names: &[Name], at: Positio
     forgotten
 }
 
-/// Whether a name is of a row that begins with the text of another name.
-fn begins(name: &Name, start: &Name) -> bool {
-    matches!((name, start), (Name::Row(table, id), Name::Start(of, text)) if table == of && id.starts_with(&**text))
+/// Whether a changed row may be one of those that a [`Name::Start`] or [`Name::Where`] reads.
+fn contains(read: &Name, changed: &Name) -> bool {
+    match (read, changed) {
+        (Name::Start(of, text), Name::Row(table, id)) => table == of && id.starts_with(&**text),
+        (Name::Where(of, condition), Name::Image(table, row)) => table == of && condition.may_have(row),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::{Image, Value};
 
     fn names(text: &str) -> Vec<Name> {
         text.split_whitespace().map(Name::parse).collect()
@@ -496,6 +597,70 @@ mod tests {
         ] {
             check(read, written, same);
         }
+    }
+
+    #[test]
+    fn rows_end_what_has_read_rows_with_their_values() {
+        let row = |values: &[(&str, &str)]| {
+            let value = |text: &str| match text.parse() {
+                Ok(number) => Value::Number(number),
+                Err(_) => Value::Text(text.into()),
+            };
+            let values = values.iter().map(|(column, text)| (Arc::from(*column), value(text)));
+            Name::Image("orders".into(), Image::new(values))
+        };
+        let read = names("orders#id:5&state=new|paid");
+        for (written, same) in [
+            (row(&[("id", "5"), ("state", "paid")]), false),
+            (row(&[("id", "5"), ("state", "sent")]), true),
+            (row(&[("id", "6"), ("state", "new")]), true),
+            (row(&[("id", "5")]), false),
+            (row(&[("state", "sent")]), true),
+            (row(&[]), false),
+            (Name::row("orders", 5), true),
+            (Name::table("orders"), false),
+            (Name::table("posts"), true),
+            (Name::All, false),
+        ] {
+            let changes = Changes::with_images();
+            let known = changes.depend(&read, 5).unwrap();
+            assert_eq!(changes.columns("orders"), ["id".into(), "state".into()]);
+            changes.changed(std::slice::from_ref(&written), 6);
+            assert_eq!(known.check().is_ok(), same, "{written:?}, known before");
+            assert_eq!(changes.depend(&read, 5).is_ok(), same, "{written:?}, known afterwards");
+            assert!(changes.depend(&read, 6).unwrap().check().is_ok(), "{written:?}, rendered afterwards");
+            // By a read.
+            changes.changed_by_reads(std::slice::from_ref(&written), 7);
+            assert_eq!(changes.depend(&read, 6).unwrap().check().is_ok(), same, "{written:?}, by a read");
+        }
+        let whole = Changes::with_images();
+        let known = whole.depend(&names("orders"), 5).unwrap();
+        whole.changed(&[row(&[("id", "6")])], 6);
+        assert!(known.check().is_err() && whole.depend(&names("*"), 5).is_err());
+    }
+
+    #[test]
+    fn without_the_values_of_rows_conditions_are_wider() {
+        for (read, written, same) in [
+            ("posts#post_name=a&post_type=page", "posts/5 posts?page", false),
+            ("posts#post_name=a&post_type=page", "posts/5 posts?post", true),
+            ("orders#id:5", "orders/6", false),
+            ("options#autoload=yes", "options/cron options?jobs", false),
+        ] {
+            check(read, written, same);
+        }
+    }
+
+    #[test]
+    fn renderings_are_known_until_they_have_ended() {
+        let changes = Changes::default();
+        assert!(!changes.is_rendering());
+        let rendering = changes.rendering();
+        assert!(changes.is_rendering());
+        drop(rendering);
+        assert!(changes.is_rendering() && changes.renderings().0 == 0);
+        changes.renderings().1 = Instant::now().checked_sub(RENDERED);
+        assert!(!changes.is_rendering());
     }
 
     #[test]

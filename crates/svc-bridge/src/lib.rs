@@ -17,6 +17,7 @@ pub mod record;
 mod render;
 mod report;
 mod routes;
+pub mod rows;
 mod settings;
 mod stored;
 pub mod tolerance;

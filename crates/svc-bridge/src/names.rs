@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use crate::rows::{Condition, Image};
+
 /// A part of the database.
 ///
-/// As text: `*`, `posts`, `posts/5`, `posts?page`, `options^a`. Tables are named without the prefix of the site's tables. Rows are named by the columns
+/// As text: `*`, `posts`, `posts/5`, `posts?page`, `options^a`, `posts#post_name=a`. Tables are named without the prefix of the site's tables. Rows are named by the columns
 /// of [`IDENTITIES`]; only the tables listed there have rows and groups. Revisions are also grouped by their post: `posts?revision/5`.
 ///
 /// The connector writes names of tables and texts in lower case, and texts without spaces at the end, since the database compares them so. A
@@ -22,6 +24,10 @@ pub enum Name {
     Group(Box<str>, Box<str>),
     /// The rows of a table whose identity begins with this text. Only reads have such names.
     Start(Box<str>, Box<str>),
+    /// The rows of a table for which a condition is true. Only reads have such names.
+    Where(Box<str>, Condition),
+    /// A row of a table before or after a change, by its values. Only changes have such names, besides those of the row and its group.
+    Image(Box<str>, Image),
 }
 
 /// The columns that name the rows of a table.
@@ -99,7 +105,7 @@ impl Name {
 
     /// Reads a name. Each text is a name; the empty one is [`Name::All`], so that nothing unknown is narrower than it should be.
     pub fn parse(text: &str) -> Self {
-        match text.find(['/', '?', '^']) {
+        match text.find(['/', '?', '^', '#']) {
             _ if matches!(text, "" | "*") => Name::All,
             None => Name::table(text),
             Some(at) => {
@@ -107,6 +113,7 @@ impl Name {
                 match text.as_bytes()[at] {
                     b'/' => Name::row(table, rest),
                     b'?' => Name::group(table, rest),
+                    b'#' => Condition::parse(rest).map_or(Name::All, |condition| Name::Where(table.into(), condition)),
                     _ => Name::start(table, rest),
                 }
             }
@@ -117,14 +124,33 @@ impl Name {
     pub fn table_name(&self) -> Option<&str> {
         match self {
             Name::All => None,
-            Name::Table(table) | Name::Row(table, _) | Name::Group(table, _) | Name::Start(table, _) => Some(table),
+            Name::Table(table)
+            | Name::Row(table, _)
+            | Name::Group(table, _)
+            | Name::Start(table, _)
+            | Name::Where(table, _)
+            | Name::Image(table, _) => Some(table),
         }
+    }
+
+    /// Names for the rows that this condition is true for, for news that do not have the values of rows. `None` for other names.
+    pub(crate) fn without_condition(&self) -> Option<Vec<Name>> {
+        let Name::Where(table, condition) = self else { return None };
+        let group = IDENTITIES.iter().find(|identity| identity.table == &**table).and_then(|identity| identity.group);
+        let Some(values) = group.and_then(|group| condition.values(group)) else {
+            return Some(vec![Name::Table(table.clone())]);
+        };
+        let mut names: Vec<Name> = values.into_iter().map(|value| Name::group(table.clone(), value)).collect();
+        if &**table == "options" {
+            names.push(Name::group(table.clone(), JOB_OPTIONS));
+        }
+        Some(names)
     }
 }
 
 /// A text as the collations of WordPress's tables compare it: without regard to case and to spaces at the end. `None` for texts with other
 /// characters than those of ASCII, which may be equal to others.
-fn compared(text: &str) -> Option<Box<str>> {
+pub(crate) fn compared(text: &str) -> Option<Box<str>> {
     let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
     is_plain.then(|| text.trim_end_matches(' ').to_ascii_lowercase().into())
 }
@@ -137,6 +163,8 @@ impl fmt::Display for Name {
             Name::Row(table, id) => write!(f, "{table}/{id}"),
             Name::Group(table, value) => write!(f, "{table}?{value}"),
             Name::Start(table, text) => write!(f, "{table}^{text}"),
+            Name::Where(table, condition) => write!(f, "{table}#{condition}"),
+            Name::Image(table, image) => write!(f, "{table} {image:?}"),
         }
     }
 }
@@ -157,12 +185,24 @@ mod tests {
             ("options^a/b", Name::start("options", "a/b")),
             ("options/a^b", Name::row("options", "a^b")),
             ("posts/", Name::row("posts", "")),
+            ("a#b=/?", Name::Where("a".into(), Condition::parse("b=/?").unwrap())),
         ] {
             assert_eq!(Name::parse(text), name);
             assert_eq!(name.to_string(), text);
         }
-        assert_eq!(Name::parse(""), Name::All);
+        assert_eq!((Name::parse(""), Name::parse("a#b")), (Name::All, Name::All));
         assert_eq!(Name::parse("options/Blog "), Name::parse("options/blog"));
+        for (condition, names) in [
+            ("posts#post_name=a&post_type=page|post", "posts?page posts?post"),
+            ("posts#post_name=a", "posts"),
+            ("options#autoload=yes", "options?yes options?jobs"),
+            ("postmeta#meta_key=a", "postmeta"),
+            ("comments#comment_approved=1&comment_post_id:5", "comments?5"),
+            ("a#b=c", "a"),
+        ] {
+            let found = Name::parse(condition).without_condition().unwrap();
+            assert_eq!(found, names.split(' ').map(Name::parse).collect::<Vec<_>>(), "{condition}");
+        }
         assert_eq!(Name::row("options", "r\u{e9}sum\u{e9}"), Name::table("options"), "it may be equal to `resume`");
     }
 }

@@ -13,6 +13,7 @@ use http_body_util::{BodyExt as _, Full, StreamBody};
 use svc_gateway::{Body, BoxError, Failure, Origin, Proxy};
 
 use crate::{
+    changes::Changes,
     record::{Asked, HEADER, PREFIX, Record, Recorder},
     stored::Answer,
 };
@@ -51,8 +52,9 @@ impl Renderer {
         Ok(response)
     }
 
-    /// Renders the response to a request without a body. Conditions of the client are left out: the whole response is stored.
-    pub(crate) async fn render(&self, parts: &Parts, origin: Origin) -> Result<Rendered, Failure> {
+    /// Renders the response to a request without a body. Conditions of the client are left out: the whole response is stored. What it writes is
+    /// told apart in the changes.
+    pub(crate) async fn render(&self, parts: &Parts, origin: Origin, changes: &Changes) -> Result<Rendered, Failure> {
         let mut request = Request::new(svc_gateway::empty());
         *request.method_mut() = parts.method.clone();
         *request.uri_mut() = parts.uri.clone();
@@ -61,6 +63,7 @@ impl Renderer {
         for name in [HEADER, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_MATCH, IF_UNMODIFIED_SINCE] {
             headers.remove(name);
         }
+        let _rendering = changes.rendering();
         let asked = self.recorder.as_ref().and_then(|recorder| ask(recorder, parts));
         if let Some(asked) = &asked {
             headers.insert(HEADER, asked.header.clone());

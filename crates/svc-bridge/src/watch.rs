@@ -174,7 +174,7 @@ async fn open(
     let sources = sources.clone();
     let opened = tokio::task::spawn_blocking(move || -> Result<(FeedKind, Box<dyn Feed>), Unavailable> {
         let source = Source { server: sources.database.clone(), prefix: sources.prefix.clone() };
-        match Binlog::start(source, Changes::default(), from.as_ref()) {
+        match Binlog::start(source, Changes::with_images(), from.as_ref()) {
             Ok(feed) => return Ok((FeedKind::Binlog, Box::new(feed))),
             Err(why) => tracing::debug!("the binary log is not used: {why}"),
         }

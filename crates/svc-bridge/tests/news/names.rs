@@ -2,6 +2,8 @@
 
 use mysql::prelude::Queryable as _;
 
+use svc_bridge::names::Name;
+
 use super::{caught_up, changed, server::Server};
 
 /// Names of which the expected ones change.
@@ -143,6 +145,119 @@ async fn rows_without_the_columns_that_name_them_change_the_table() {
     writer.query_drop("UPDATE wp_posts SET post_content = 'c' WHERE ID = 1").unwrap();
     caught_up(&feed).await;
     assert_eq!(changed(&changes, "posts/1 posts/999 posts?x terms/1", inserted), "posts/1 posts/999 posts?x");
+}
+
+/// Conditions of reads.
+const CONDITIONS: &str = "orders#id:1 orders#id:2 orders#code=a orders#code=b&id:1 orders#code:7 orders#kind=a orders#missing=x \
+    posts#post_type=page posts#post_type=post&post_status=publish|draft usermeta#meta_key=a sessions#meta_key=session_tokens orders";
+
+/// Statements with those that they concern.
+const CONDITIONED: [(&str, &str); 12] = [
+    // The value of `kind` is not known, nor that of a column that is missing.
+    (
+        "INSERT INTO wp_orders (id, code) VALUES (2, 'A ')",
+        "orders#id:2 orders#code=a orders#code:7 orders#kind=a orders#missing=x orders",
+    ),
+    ("INSERT INTO wp_orders (id, code) VALUES (1, NULL)", "orders#id:1 orders#kind=a orders#missing=x orders"),
+    (
+        "UPDATE wp_orders SET code = 'b' WHERE id = 1",
+        "orders#id:1 orders#code=b&id:1 orders#code:7 orders#kind=a orders#missing=x orders",
+    ),
+    ("UPDATE wp_orders SET code = 'b' WHERE id = 1", ""),
+    (
+        "UPDATE wp_orders SET price = 3 WHERE id = 2",
+        "orders#id:2 orders#code=a orders#code:7 orders#kind=a orders#missing=x orders",
+    ),
+    // It may be equal to `a` or `b`.
+    (
+        "UPDATE wp_orders SET code = 'ä' WHERE id = 2",
+        "orders#id:2 orders#code=a orders#code:7 orders#kind=a orders#missing=x orders",
+    ),
+    (
+        "DELETE FROM wp_orders WHERE id = 2",
+        "orders#id:2 orders#code=a orders#code:7 orders#kind=a orders#missing=x orders",
+    ),
+    ("INSERT INTO wp_posts (post_type) VALUES ('page')", "posts#post_type=page"),
+    ("INSERT INTO wp_posts (post_status) VALUES ('draft')", "posts#post_type=post&post_status=publish|draft"),
+    ("INSERT INTO wp_posts (post_status, post_mime_type) VALUES ('trash', 'e')", ""),
+    ("INSERT INTO wp_usermeta VALUES (1, 1, 'session_tokens', 'a')", "sessions#meta_key=session_tokens"),
+    ("INSERT INTO wp_usermeta VALUES (2, 1, 'A', 'a')", "usermeta#meta_key=a"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_are_known_by_their_values() {
+    let Some(server) = Server::start(&[]) else { return };
+    let (feed, changes) = server.feed();
+    let since = caught_up(&feed).await;
+    // The columns are known when something has read them, and once those of the tables were read.
+    assert_eq!(changed(&changes, CONDITIONS, since), "");
+    server.run("INSERT INTO wp_old VALUES (1)");
+    for (sql, expected) in CONDITIONED {
+        let since = caught_up(&feed).await;
+        server.run(sql);
+        caught_up(&feed).await;
+        assert_eq!(changed(&changes, CONDITIONS, since), expected, "{sql}");
+    }
+    let since = caught_up(&feed).await;
+    server.run("ALTER TABLE wp_orders CHANGE code note char(80), ADD COLUMN code int DEFAULT 7");
+    caught_up(&feed).await;
+    assert_eq!(changed(&changes, "orders#id:9 posts#post_type=page", since), "orders#id:9", "it was altered");
+    server.run("INSERT INTO wp_orders (id, note) VALUES (8, 'a')");
+    let since = caught_up(&feed).await;
+    server.run("INSERT INTO wp_orders (id, note) VALUES (9, 'a')");
+    caught_up(&feed).await;
+    assert_eq!(
+        changed(&changes, "orders#id:9 orders#code=a orders#code:7 orders#code:8", since),
+        "orders#id:9 orders#code=a orders#code:7"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_of_renderings_are_told_apart() {
+    let Some(server) = Server::start(&[]) else { return };
+    let (feed, changes) = server.feed();
+    let since = caught_up(&feed).await;
+    let all = "users/1 users/2 users/3 users/4 users/5 users/6 plugin";
+    // Changes by reads are no error of `depend`, but show afterwards.
+    let by_others = |since| {
+        let is_same = |name: &&str| changes.depend(&[Name::parse(name)], since).is_ok();
+        all.split(' ').filter(|name| !is_same(name)).collect::<Vec<_>>().join(" ")
+    };
+    let mark = "SET skip_parallel_replication = 1";
+    let mut rendering = Some(changes.rendering());
+    for (sql, expected, others) in [
+        (&*format!("{mark}; INSERT INTO wp_users VALUES (1, 'a')"), "users/1", ""),
+        ("INSERT INTO wp_users VALUES (2, 'a')", "users/2", "users/2"),
+        (
+            &format!(
+                "{mark}; INSERT INTO wp_users VALUES (3, 'a'); SET skip_parallel_replication = 0; DELETE FROM wp_users WHERE ID = 1"
+            ),
+            "users/1 users/3",
+            "users/1",
+        ),
+        (
+            &format!(
+                "{mark}; BEGIN; UPDATE wp_users SET user_login = 'b'; INSERT INTO wp_users VALUES (4, 'a'); COMMIT"
+            ),
+            "users/2 users/3 users/4",
+            "",
+        ),
+        (&format!("{mark}; INSERT INTO plugin VALUES (1)"), "plugin", ""),
+        (&format!("{mark}; TRUNCATE plugin"), "plugin", "plugin"),
+        // By nobody whom this server has asked.
+        (&format!("{mark}; INSERT INTO wp_users VALUES (5, 'a')"), "users/5", "users/5"),
+    ] {
+        let since = caught_up(&feed).await.max(since);
+        if others == "users/5" {
+            rendering = None;
+            tokio::time::sleep(std::time::Duration::from_millis(2_200)).await;
+        }
+        let mut writer = server.connect();
+        sql.split("; ").for_each(|statement| writer.query_drop(statement).unwrap());
+        caught_up(&feed).await;
+        assert_eq!((&*changed(&changes, all, since), &*by_others(since)), (expected, others), "{sql}");
+    }
+    drop(rendering);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use super::server::Server;
 
 #[track_caller]
 fn refused(server: &Server, user: &str) -> String {
-    Binlog::start(server.source(user), Changes::default(), None).unwrap_err().to_string()
+    Binlog::start(server.source(user), Changes::with_images(), None).unwrap_err().to_string()
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn the_reason_says_what_to_change() {
     server.run("GRANT REPLICATION CLIENT ON *.* TO reader@'%'");
     assert!(refused(&server, "reader").ends_with(grant), "{}", refused(&server, "reader"));
     server.run(grant);
-    Binlog::start(server.source("reader"), Changes::default(), None).unwrap();
+    Binlog::start(server.source("reader"), Changes::with_images(), None).unwrap();
     for (setting, expected) in [
         ("binlog_format = 'MIXED'", "binlog_format=MIXED; set binlog_format=ROW"),
         ("binlog_row_image = 'MINIMAL'", "binlog_row_image=MINIMAL; set binlog_row_image=FULL"),
@@ -31,7 +31,7 @@ fn the_reason_says_what_to_change() {
     }
     let mut source = server.source("root");
     source.server = server.options(None, "root").into();
-    assert_eq!(Binlog::start(source, Changes::default(), None).unwrap_err().to_string(), "no database is selected");
+    assert_eq!(Binlog::start(source, Changes::with_images(), None).unwrap_err().to_string(), "no database is selected");
     assert!(refused(&server, "nobody").starts_with("cannot connect to the database server"));
 }
 

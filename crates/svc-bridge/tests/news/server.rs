@@ -111,7 +111,7 @@ impl Server {
 
     /// A feed of the server that a path leads to.
     pub(crate) fn feed_at(&self, path: &Path) -> (Binlog, Changes) {
-        let changes = Changes::default();
+        let changes = Changes::with_images();
         let server = self.options(Some("wp"), "root").socket(Some(path.display().to_string())).into();
         (Binlog::start(Source { server, ..self.source("root") }, changes.clone(), None).unwrap(), changes)
     }
@@ -126,7 +126,7 @@ impl Server {
     }
 
     fn start_feed(&self, from: Option<&ResumePoint>) -> (Binlog, Changes) {
-        let changes = Changes::default();
+        let changes = Changes::with_images();
         (Binlog::start(self.source("root"), changes.clone(), from).unwrap(), changes)
     }
 

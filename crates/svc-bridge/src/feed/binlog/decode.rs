@@ -2,16 +2,21 @@
 //!
 //! Events of MariaDB and MySQL, compressed ones as well. An event that may be a change and is not understood changes everything.
 
-use std::{collections::HashMap, fmt::Write as _, io::Read as _};
+use std::{collections::HashMap, fmt::Write as _, io::Read as _, sync::Arc};
 
 use super::{
     bytes::Bytes,
     row::{Column, Form, Operation, Rows, TableMap, Value, integer},
-    schema::{Schema, Site, Wanted},
+    schema::{Found, Schema, Site, Wanted},
+    server::Point,
     statement::{Effect, effect},
     written::Written,
 };
-use crate::names::{JOB_OPTIONS, JOBS, Name, SESSION_TOKENS, SESSIONS};
+use crate::{
+    changes::Changes,
+    names::{JOB_OPTIONS, JOBS, Name, SESSION_TOKENS, SESSIONS, compared},
+    rows::{self, Image},
+};
 
 /// Longer values do not become names.
 const LONGEST: usize = 255;
@@ -67,6 +72,8 @@ pub(super) enum Step {
 pub(super) struct Reached {
     /// Changes since the previous place.
     pub(super) names: Vec<Name>,
+    /// Those that renderings of reads have made, which are told apart on MariaDB.
+    pub(super) by_reads: Vec<Name>,
     /// Whether a transaction ends here.
     pub(super) ends_transaction: bool,
     /// Whether it commits a prepared transaction, whose rows become visible later than the log has it.
@@ -79,7 +86,17 @@ enum Target {
     /// A table of another schema.
     Foreign,
     Whole,
-    Rows(Wanted, Vec<Column>),
+    Rows(Layout),
+}
+
+/// The columns of a table.
+#[derive(Debug)]
+struct Layout {
+    columns: Vec<Column>,
+    /// Those that name rows and groups; `None` for tables of plugins.
+    wanted: Option<Wanted>,
+    /// Those of which the values matter.
+    found: Vec<Found>,
 }
 
 #[derive(Debug)]
@@ -102,6 +119,10 @@ pub(super) struct Decoder {
     unexpected: HashMap<String, Vec<Column>>,
     mapped: HashMap<u64, Mapped>,
     written: Written,
+    written_by_reads: Written,
+    /// Whether the transaction is of a rendering of a read.
+    is_by_read: bool,
+    changes: Changes,
     in_transaction: bool,
     /// The offset of the end of the last event.
     end: u64,
@@ -148,7 +169,8 @@ fn rows_event(kind: u8) -> Option<(Operation, u8, bool)> {
 }
 
 impl Decoder {
-    pub(super) fn new(place: Place, site: Site, load: LoadSchema) -> Self {
+    /// `changes` has the columns whose values matter, and the renderings in progress.
+    pub(super) fn new(place: Place, site: Site, changes: Changes, load: LoadSchema) -> Self {
         Decoder {
             end: place.offset,
             place,
@@ -158,6 +180,9 @@ impl Decoder {
             unexpected: HashMap::new(),
             mapped: HashMap::new(),
             written: Written::default(),
+            written_by_reads: Written::default(),
+            is_by_read: false,
+            changes,
             in_transaction: false,
         }
     }
@@ -170,6 +195,8 @@ impl Decoder {
         const ARTIFICIAL: u16 = 0x20;
         const IGNORABLE: u16 = 0x80;
         const MARIADB_STANDALONE: u8 = 1;
+        /// Missing in transactions of sessions with `skip_parallel_replication`, which the connector sets for renderings of reads.
+        const MARIADB_PARALLEL: u8 = 8;
         let mut ends_transaction = false;
         let mut commits_prepared = false;
         match event.kind {
@@ -191,7 +218,11 @@ impl Decoder {
                 }
             }
             kind::MARIADB_GTID => {
-                self.in_transaction = event.data.get(12).is_none_or(|flags| flags & MARIADB_STANDALONE == 0);
+                let flags = event.data.get(12);
+                self.in_transaction = flags.is_none_or(|flags| flags & MARIADB_STANDALONE == 0);
+                self.is_by_read = self.site.marks_reads
+                    && flags.is_some_and(|flags| flags & (MARIADB_STANDALONE | MARIADB_PARALLEL) == 0)
+                    && self.changes.is_rendering();
             }
             kind::XID | kind::XA_PREPARE => ends_transaction = true,
             kind::QUERY | kind::QUERY_COMPRESSED => match self.query(event) {
@@ -237,7 +268,9 @@ impl Decoder {
         }
         self.place.offset = self.end;
         self.mapped.clear();
-        Ok(Step::Reached(Reached { names: self.written.take(), ends_transaction, commits_prepared }))
+        self.is_by_read = false;
+        let (names, by_reads) = (self.written.take(), self.written_by_reads.take());
+        Ok(Step::Reached(Reached { names, by_reads, ends_transaction, commits_prepared }))
     }
 
     /// The event before the first of each file that the server sends.
@@ -306,34 +339,44 @@ impl Decoder {
             self.schema = Some((self.load)()?);
             self.unexpected.clear();
         }
-        let (Some(identity), Some(columns)) = (self.site.identity(table), map.columns()) else {
-            return Ok(Target::Whole);
+        let Some(columns) = map.columns() else { return Ok(Target::Whole) };
+        let Some(identity) = self.site.identity(table) else {
+            let found = self.found(table, self.site.short(table), &columns);
+            return Ok(match found.is_empty() {
+                true => Target::Whole,
+                false => Target::Rows(Layout { columns, wanted: None, found }),
+            });
         };
-        let wanted = self.schema.as_ref().and_then(|schema| schema.wanted(table, identity, &columns));
-        if let Some(wanted) = wanted {
-            return Ok(Target::Rows(wanted, columns));
-        }
-        if self.unexpected.get(table) == Some(&columns) {
-            return Ok(Target::Whole);
-        }
-        let schema = self.schema.insert((self.load)()?);
-        match schema.wanted(table, identity, &columns) {
-            Some(wanted) => Ok(Target::Rows(wanted, columns)),
-            None => {
-                self.unexpected.insert(table.to_owned(), columns);
-                Ok(Target::Whole)
+        let mut wanted = self.schema.as_ref().and_then(|schema| schema.wanted(table, identity, &columns));
+        if wanted.is_none() && self.unexpected.get(table) != Some(&columns) {
+            let schema = self.schema.insert((self.load)()?);
+            wanted = schema.wanted(table, identity, &columns);
+            if wanted.is_none() {
+                self.unexpected.insert(table.to_owned(), columns.clone());
             }
         }
+        if wanted.is_none() {
+            return Ok(Target::Whole);
+        }
+        let found = self.found(table, identity.table, &columns);
+        Ok(Target::Rows(Layout { columns, wanted, found }))
+    }
+
+    /// The columns of a table of which the values matter and are known. `short` is its name without the prefix.
+    fn found(&self, table: &str, short: &str, columns: &[Column]) -> Vec<Found> {
+        let here = Point::new(&self.place.file, self.end).ok();
+        let Some(schema) = self.schema.as_ref().filter(|schema| here >= schema.since) else { return Vec::new() };
+        schema.found(table, self.changes.columns(&short.to_lowercase()), columns)
     }
 
     fn rows(&mut self, data: &[u8], operation: Operation, version: u8, compressed: bool) {
         /// Ends a statement that has changed no rows.
         const NO_TABLE: u64 = 0xFF_FFFF;
-        let Some(rows) = Rows::read(data, operation, version) else { return self.written.all() };
+        let written = if self.is_by_read { &mut self.written_by_reads } else { &mut self.written };
+        let Some(rows) = Rows::read(data, operation, version) else { return written.all() };
         if rows.table == NO_TABLE && rows.ends_statement {
             return;
         }
-        let written = &mut self.written;
         let Some(Mapped { table, target }) = self.mapped.get(&rows.table) else { return written.all() };
         if matches!(target, Target::Foreign) {
             return;
@@ -349,8 +392,8 @@ impl Decoder {
         if written.has_whole(short) {
             return;
         }
-        let Target::Rows(wanted, columns) = target else { return written.table(short) };
-        let mut add = |data: &[u8]| add_rows(written, &rows, data, wanted, columns);
+        let Target::Rows(layout) = target else { return written.table(short) };
+        let mut add = |data: &[u8]| add_rows(written, short, &rows, data, layout);
         let added = if compressed { decompress(rows.data).and_then(|data| add(&data)) } else { add(rows.data) };
         if added.is_none() {
             written.table(short);
@@ -359,6 +402,7 @@ impl Decoder {
 
     /// All rows of a mapped table.
     fn whole(&mut self, id: Option<u64>) {
+        // The text of the statement does not matter here.
         match id.and_then(|id| self.mapped.get(&id)) {
             Some(Mapped { target: Target::Foreign, .. }) => {}
             Some(Mapped { table, .. }) => self.written.table(self.site.short(table)),
@@ -368,39 +412,58 @@ impl Decoder {
 }
 
 /// Adds the names of rows. `None` if they are not as expected; then the whole table has to be added.
-fn add_rows(written: &mut Written, rows: &Rows<'_>, data: &[u8], wanted: &Wanted, columns: &[Column]) -> Option<()> {
-    let at = |column: Option<(usize, Form)>| column.map(|(at, _)| at);
+fn add_rows(written: &mut Written, short: &str, rows: &Rows<'_>, data: &[u8], layout: &Layout) -> Option<()> {
     let mut text = String::new();
-    let table = wanted.identity.table;
-    // A row of a term's relationships that had no term may have one now.
-    if matches!(table, "terms" | "term_taxonomy") && rows.is_insert() {
-        return None;
-    }
-    let positions = [Some(wanted.row.0), at(wanted.group), at(wanted.key), at(wanted.parent)];
     let mut taxonomy: Option<String> = None;
-    rows.each(data, columns, positions, |[row, group, key, parent]| {
-        let is_session = wanted.key.is_some() && key == Value::Bytes(SESSION_TOKENS.as_bytes());
-        if wanted.key.is_some() && key == Value::Absent {
+    rows.each(data, &layout.columns, |values| {
+        let image = || image(values, &layout.found);
+        let Some(wanted) = &layout.wanted else {
+            written.image(short, image());
+            return Some(());
+        };
+        let table = wanted.identity.table;
+        // A row of a term's relationships that had no term may have one now.
+        if matches!(table, "terms" | "term_taxonomy") && rows.is_insert() {
             return None;
         }
-        set_text(&mut text, row, wanted.row.1)?;
-        written.row(if is_session { SESSIONS } else { table }, &text);
+        let key = wanted.key.map(|(at, _)| values[at]);
+        if key == Some(Value::Absent) {
+            return None;
+        }
+        let name = if key == Some(Value::Bytes(SESSION_TOKENS.as_bytes())) { SESSIONS } else { table };
+        written.image(name, image());
+        set_text(&mut text, values[wanted.row.0], wanted.row.1)?;
+        written.row(name, &text);
         if table == "options" && JOBS.contains(&&*text) {
             written.group(table, JOB_OPTIONS);
-        } else if let Some((_, form)) = wanted.group {
-            set_text(&mut text, group, form)?;
+        } else if let Some((group, form)) = wanted.group {
+            set_text(&mut text, values[group], form)?;
             written.group(table, &text);
             // A term that changes its taxonomy may become one of an object.
             if table == "term_taxonomy" && taxonomy.get_or_insert_with(|| text.clone()) != &text {
                 return None;
             }
         }
-        if let Some((_, form)) = wanted.parent.filter(|_| text.eq_ignore_ascii_case(REVISION)) {
-            set_text(&mut text, parent, form)?;
+        if let Some((parent, form)) = wanted.parent.filter(|_| text.eq_ignore_ascii_case(REVISION)) {
+            set_text(&mut text, values[parent], form)?;
             written.group(table, &format!("{REVISION}/{text}"));
         }
         Some(())
     })
+}
+
+/// The values of a row that matter. Those that are not known are left out.
+fn image(values: &[Value<'_>], found: &[Found]) -> Image {
+    let value = |column: &Found| match (values[column.at], column.form) {
+        (Value::Absent, _) => None,
+        (Value::Null, _) => Some(rows::Value::Null),
+        (Value::Bytes(bytes), form @ (Form::Signed | Form::Unsigned)) => {
+            Some(rows::Value::Number(integer(bytes, form)))
+        }
+        (Value::Bytes(bytes), _) if bytes.len() > LONGEST => None,
+        (Value::Bytes(bytes), _) => compared(std::str::from_utf8(bytes).ok()?).map(rows::Value::Text),
+    };
+    Image::new(found.iter().filter_map(|column| Some((Arc::clone(&column.name), value(column)?))))
 }
 
 /// The type of revisions, which are also grouped by the post that they belong to: `posts?revision/5`.
@@ -472,8 +535,15 @@ mod tests {
 
     #[test]
     fn events_that_are_not_understood_change_everything() {
-        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
-        let decoder = || Decoder::new(Place::new("bin.000001", 4), site.clone(), Box::new(|| Ok(Schema::default())));
+        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false, marks_reads: false };
+        let decoder = || {
+            Decoder::new(
+                Place::new("bin.000001", 4),
+                site.clone(),
+                Changes::default(),
+                Box::new(|| Ok(Schema::default())),
+            )
+        };
         let event = |kind, flags, data: &'static [u8]| Event { kind, flags, time: 1, server: 1, end: 100, data };
         let names = |event| match decoder().read(&event).unwrap() {
             Step::Reached(reached) => reached.names,
@@ -491,9 +561,9 @@ mod tests {
     const ROWS: &[u8] = b"\x09\0\0\0\0\0\x01\0\x02\x03\0\x05\0\0\0\0\0\0\0\x01a\0\x06\0\0\0\0\0\0\0\x01b";
 
     fn terms() -> Decoder {
-        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
+        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false, marks_reads: false };
         let load = || Ok(Schema::with("wp_terms", &[("term_id", Form::Unsigned), ("name", Form::Text)]));
-        Decoder::new(Place::new("bin.000001", 4), site, Box::new(load))
+        Decoder::new(Place::new("bin.000001", 4), site, Changes::with_images(), Box::new(load))
     }
 
     #[test]
@@ -507,6 +577,7 @@ mod tests {
             // Rows that were deleted.
             decoder.read(&event(25, rows)).unwrap();
             let mut names = decoder.written.take();
+            names.retain(|name| !matches!(name, Name::Image(..)));
             names.sort();
             names
         };
@@ -547,8 +618,9 @@ mod tests {
 
     #[test]
     fn a_file_that_was_not_closed_is_followed_after_a_crash() {
-        let site = Site { schema: "wp".to_owned(), prefix: String::new(), ignores_case: false };
-        let mut decoder = Decoder::new(Place::new("bin.000001", 4), site, Box::new(|| Ok(Schema::default())));
+        let site = Site { schema: "wp".to_owned(), prefix: String::new(), ignores_case: false, marks_reads: false };
+        let mut decoder =
+            Decoder::new(Place::new("bin.000001", 4), site, Changes::default(), Box::new(|| Ok(Schema::default())));
         let mut read = |kind, end, time, data: &'static [u8]| {
             decoder.read(&Event { kind, flags: 0, time, server: 1, end, data }).unwrap()
         };

@@ -166,8 +166,15 @@ impl Reader {
             BinlogRequest::new(self.replica).with_filename(place.file.as_bytes().to_vec()).with_pos(place.offset);
         let stream = connection.get_binlog_stream(request)?;
         let (options, site) = (self.options.clone(), server.site.clone());
-        let load = Box::new(move || Schema::load(&mut server::connect(&options)?, &site));
-        let decoder = Decoder::new(place, server.site.clone(), load);
+        let own = server.clone();
+        let load = Box::new(move || {
+            let mut connection = server::connect(&options)?;
+            let mut schema = Schema::load(&mut connection, &site)?;
+            // Without it, the values of rows are not known.
+            schema.since = own.end(&mut connection).ok().and_then(|(file, offset)| Point::new(&file, offset).ok());
+            Ok(schema)
+        });
+        let decoder = Decoder::new(place, server.site.clone(), self.shared.changes().clone(), load);
         let mut session = Session { stream, server: server.clone(), decoder };
         // The server refuses the request, or begins with the name and the format of the file.
         let mut known = false;
@@ -283,6 +290,7 @@ impl Reader {
                     } else {
                         let reached = super::decode::Reached {
                             names: Vec::new(),
+                            by_reads: Vec::new(),
                             ends_transaction: false,
                             commits_prepared: false,
                         };

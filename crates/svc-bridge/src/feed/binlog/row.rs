@@ -1,4 +1,4 @@
-//! Table maps and rows: finds a few columns of each row, and skips the others.
+//! Table maps and rows: the values in the columns of each row.
 //!
 //! Source: the binary log formats of MariaDB and MySQL (`TABLE_MAP_EVENT`, `WRITE_ROWS_EVENT` versions 1 and 2).
 
@@ -197,9 +197,6 @@ pub(super) struct Rows<'a> {
     pub(super) data: &'a [u8],
 }
 
-/// The values of the requested columns.
-pub(super) type Values<'a, const N: usize> = [Value<'a>; N];
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     /// The row event does not have this column.
@@ -232,28 +229,27 @@ impl<'a> Rows<'a> {
         self.operation == Operation::Insert
     }
 
-    /// Calls `each` with the values of the columns `wanted` in each image of each row; in the second image of an update, columns that it does
+    /// Calls `each` with the values of all columns in each image of each row; in the second image of an update, columns that it does
     /// not have keep their values. `None` if the rows do not have the expected form; then `each` may have been called for some of them.
-    pub(super) fn each<'d, const N: usize>(
+    pub(super) fn each<'d>(
         &self,
         data: &'d [u8],
         columns: &[Column],
-        wanted: [Option<usize>; N],
-        mut each: impl FnMut(Values<'d, N>) -> Option<()>,
+        mut each: impl FnMut(&[Value<'d>]) -> Option<()>,
     ) -> Option<()> {
         if self.width != columns.len() {
             return None;
         }
         let mut bytes = Bytes(data);
+        let mut values = vec![Value::Absent; columns.len()];
         while !bytes.0.is_empty() {
             let left = bytes.0.len();
-            let before = image(&mut bytes, columns, self.present[0], wanted, [Value::Absent; N])?;
-            each(before)?;
+            values.fill(Value::Absent);
+            image(&mut bytes, columns, self.present[0], &mut values)?;
+            each(&values)?;
             if self.operation == Operation::Update {
-                let after = image(&mut bytes, columns, self.present[1], wanted, before)?;
-                if after != before {
-                    each(after)?;
-                }
+                image(&mut bytes, columns, self.present[1], &mut values)?;
+                each(&values)?;
             }
             // Rows without columns would never end.
             if bytes.0.len() == left {
@@ -265,28 +261,18 @@ impl<'a> Rows<'a> {
 }
 
 /// Reads an image of a row: which of its columns are NULL, then the values of the others.
-fn image<'d, const N: usize>(
-    bytes: &mut Bytes<'d>,
-    columns: &[Column],
-    present: &[u8],
-    wanted: [Option<usize>; N],
-    mut values: Values<'d, N>,
-) -> Option<Values<'d, N>> {
+fn image<'d>(bytes: &mut Bytes<'d>, columns: &[Column], present: &[u8], values: &mut [Value<'d>]) -> Option<()> {
     let bit = |bits: &[u8], at: usize| bits[at / 8] & (1 << (at % 8)) != 0;
     let count = (0..columns.len()).filter(|at| bit(present, *at)).count();
     let nulls = bytes.take(count.div_ceil(8))?;
     let mut nth = 0;
-    for (at, column) in columns.iter().enumerate() {
-        if !bit(present, at) {
-            continue;
-        }
-        let value = if bit(nulls, nth) { Value::Null } else { Value::Bytes(column.take(bytes)?) };
-        nth += 1;
-        if let Some(slot) = wanted.iter().position(|wanted| *wanted == Some(at)) {
-            values[slot] = value;
+    for (at, (column, value)) in columns.iter().zip(values).enumerate() {
+        if bit(present, at) {
+            *value = if bit(nulls, nth) { Value::Null } else { Value::Bytes(column.take(bytes)?) };
+            nth += 1;
         }
     }
-    Some(values)
+    Some(())
 }
 
 /// The integer in a column, sign-extended if it is signed.

@@ -1,10 +1,16 @@
 //! The columns of the site's tables that name rows. Row events have only the positions of columns.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
-use mysql::{Conn, Params, prelude::Queryable as _};
+use mysql::{Conn, prelude::Queryable as _};
 
-use super::row::{Column, Form};
+use super::{
+    row::{Column, Form},
+    server::Point,
+};
 use crate::names::{IDENTITIES, Identity};
 
 /// The schema and the prefix of the site's tables.
@@ -14,6 +20,8 @@ pub(super) struct Site {
     pub(super) prefix: String,
     /// Whether the server compares names of tables without regard to case.
     pub(super) ignores_case: bool,
+    /// Whether transactions of renderings of reads can be marked.
+    pub(super) marks_reads: bool,
 }
 
 impl Site {
@@ -51,6 +59,14 @@ pub(super) struct Wanted {
     pub(super) parent: Option<(usize, Form)>,
 }
 
+/// A column of a table: its position and form.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) name: Arc<str>,
+    pub(super) at: usize,
+    pub(super) form: Form,
+}
+
 #[derive(Debug)]
 struct Described {
     name: String,
@@ -63,6 +79,8 @@ pub(super) struct Schema {
     tables: HashMap<String, Vec<Described>>,
     /// Tables whose rows change with those of others, without events of their own: foreign keys with actions.
     dependents: HashMap<String, BTreeSet<String>>,
+    /// Where the log ended afterwards: events before it may have had other columns.
+    pub(super) since: Option<Point>,
 }
 
 impl Schema {
@@ -72,21 +90,19 @@ impl Schema {
     /// Those of the connection.
     pub(super) fn load(connection: &mut Conn, site: &Site) -> mysql::Result<Self> {
         let mut schema = Schema::default();
-        // The names of the server have another case if it ignores it, and compares them accordingly.
-        let names: Vec<_> = IDENTITIES.iter().map(|identity| format!("{}{}", site.prefix, identity.table)).collect();
-        let marks = vec!["?"; names.len()].join(", ");
-        let params = [site.schema.clone()].into_iter().chain(names).map(mysql::Value::from).collect();
+        let start = site.prefix.replace('\\', "\\\\").replace('_', "\\_").replace('%', "\\%");
         let columns = connection.exec_iter(
-            format!(
-                "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, CHARACTER_SET_NAME FROM information_schema.COLUMNS \
-                 WHERE TABLE_SCHEMA = ? AND TABLE_NAME IN ({marks}) ORDER BY TABLE_NAME, ORDINAL_POSITION"
-            ),
-            Params::Positional(params),
+            "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLLATION_NAME, EXTRA FROM information_schema.COLUMNS \
+             WHERE TABLE_SCHEMA = ? AND TABLE_NAME LIKE ? ORDER BY TABLE_NAME, ORDINAL_POSITION",
+            (&site.schema, format!("{start}%")),
         )?;
         for row in columns {
-            let (table, name, data_type, full_type, charset): (String, String, String, String, Option<String>) =
-                mysql::from_row_opt(row?)?;
-            let form = form(&data_type, &full_type, charset.as_deref());
+            type Row = (String, String, String, String, Option<String>, Option<String>);
+            let (table, name, data_type, full_type, collation, extra): Row = mysql::from_row_opt(row?)?;
+            // The log may have another value of what is computed.
+            let extra = extra.unwrap_or_default().to_ascii_uppercase();
+            let is_computed = ["VIRTUAL", "STORED", "PERSISTENT"].iter().any(|word| extra.contains(word));
+            let form = form(&data_type, &full_type, collation.as_deref()).filter(|_| !is_computed);
             schema.tables.entry(table).or_default().push(Described { name, form });
         }
         let actions = "('RESTRICT', 'NO ACTION')";
@@ -118,6 +134,18 @@ impl Schema {
         Some(Wanted { identity, row: find(identity.row)?, group, key, parent })
     }
 
+    /// Those columns of a table with these names, in lower case, of which the values can be read.
+    pub(super) fn found(&self, table: &str, names: Vec<Arc<str>>, columns: &[Column]) -> Vec<Found> {
+        let described = self.tables.get(table).filter(|described| described.len() == columns.len());
+        let find = |name: Arc<str>| {
+            let (at, column) =
+                described?.iter().enumerate().find(|(_, column)| column.name.eq_ignore_ascii_case(&name))?;
+            let form = column.form.filter(|form| columns[at].has_form(*form))?;
+            Some(Found { name, at, form })
+        };
+        names.into_iter().filter_map(find).collect()
+    }
+
     /// The tables whose rows change with those of `table` that are updated or deleted, without events of their own.
     pub(super) fn dependents(&self, table: &str) -> impl Iterator<Item = &str> {
         self.dependents.get(table).into_iter().flatten().map(String::as_str)
@@ -129,7 +157,7 @@ impl Schema {
     /// A schema with one table.
     pub(super) fn with(table: &str, columns: &[(&str, Form)]) -> Self {
         let described = columns.iter().map(|(name, form)| Described { name: (*name).to_owned(), form: Some(*form) });
-        Schema { tables: HashMap::from([(table.to_owned(), described.collect())]), dependents: HashMap::new() }
+        Schema { tables: HashMap::from([(table.to_owned(), described.collect())]), ..Schema::default() }
     }
 }
 
@@ -139,17 +167,42 @@ const EXTENDS_ASCII: [&str; 14] = [
     "koi8r", "koi8u", "geostd8",
 ];
 
-/// How the values of a column are read. `None` for types and encodings that are not.
-fn form(data_type: &str, full_type: &str, charset: Option<&str>) -> Option<Form> {
+/// Collations, without the encoding, in which no two letters of ASCII are equal but upper and lower case of the same. In those of some languages
+/// `i` and `y`, or `v` and `w` are.
+const COLLATIONS: [&str; 11] = [
+    "bin",
+    "general_ci",
+    "general_cs",
+    "unicode_ci",
+    "unicode_520_ci",
+    "unicode_nopad_ci",
+    "unicode_520_nopad_ci",
+    "0900_ai_ci",
+    "0900_as_ci",
+    "0900_as_cs",
+    "0900_bin",
+];
+
+/// How the values of a column are read. `None` for types, encodings and collations that are not.
+fn form(data_type: &str, full_type: &str, collation: Option<&str>) -> Option<Form> {
     let is_unsigned = full_type.to_ascii_lowercase().contains("unsigned");
     match data_type.to_ascii_lowercase().as_str() {
         "tinyint" | "smallint" | "mediumint" | "int" | "bigint" if is_unsigned => Some(Form::Unsigned),
         "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => Some(Form::Signed),
-        "varchar" | "char" | "tinytext" | "text" | "mediumtext" | "longtext" => match charset? {
-            "utf8" | "utf8mb3" | "utf8mb4" | "ascii" => Some(Form::Text),
-            charset if EXTENDS_ASCII.contains(&charset) => Some(Form::Ascii),
-            _ => None,
-        },
+        "varchar" | "char" | "tinytext" | "text" | "mediumtext" | "longtext" => {
+            let (charset, rules) = collation?.split_once('_')?;
+            let is_known = COLLATIONS.contains(&rules)
+                || rules
+                    .strip_prefix("uca1400_")
+                    .is_some_and(|rules| ["ai_", "as_", "nopad_"].iter().any(|start| rules.starts_with(start)))
+                || matches!(collation, Some("latin1_swedish_ci"));
+            match charset {
+                _ if !is_known => None,
+                "utf8" | "utf8mb3" | "utf8mb4" | "ascii" => Some(Form::Text),
+                charset if EXTENDS_ASCII.contains(&charset) => Some(Form::Ascii),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
@@ -181,7 +234,7 @@ mod tests {
 
     #[test]
     fn tables_are_named_without_the_prefix() {
-        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false };
+        let site = Site { schema: "wp".to_owned(), prefix: "wp_".to_owned(), ignores_case: false, marks_reads: false };
         for (table, short, has_rows) in [
             ("wp_posts", "posts", true),
             ("posts", "posts", false),
@@ -195,6 +248,27 @@ mod tests {
         assert!(!site.owns("WP") && Site { ignores_case: true, ..site.clone() }.owns("WP"));
         assert_eq!(Site { ignores_case: true, ..site.clone() }.short("WP_posts"), "posts");
         assert!(Site { prefix: String::new(), ..site }.identity("posts").is_some());
+    }
+
+    #[test]
+    fn texts_are_read_if_their_collation_is_known() {
+        for (data_type, collation, expected) in [
+            ("varchar", "utf8mb4_unicode_520_ci", Some(Form::Text)),
+            ("longtext", "utf8mb3_bin", Some(Form::Text)),
+            ("varchar", "utf8mb4_uca1400_ai_ci", Some(Form::Text)),
+            ("char", "latin1_swedish_ci", Some(Form::Ascii)),
+            ("varchar", "utf8mb4_lithuanian_ci", None),
+            ("varchar", "utf8mb4_uca1400_lithuanian_ai_ci", None),
+            ("varchar", "utf8mb4_lt_0900_ai_ci", None),
+            ("varchar", "utf16_bin", None),
+            ("enum", "utf8mb4_bin", None),
+        ] {
+            assert_eq!(form(data_type, data_type, Some(collation)), expected, "{collation}");
+        }
+        assert_eq!(
+            (form("bigint", "bigint(20) UNSIGNED", None), form("blob", "blob", None)),
+            (Some(Form::Unsigned), None)
+        );
     }
 
     #[test]

@@ -161,6 +161,7 @@ impl Server {
             schema: schema.ok_or(UnavailableReason::NoDatabase)?,
             prefix: prefix.to_owned(),
             ignores_case: variable("lower_case_table_names").is_some_and(|value| value != "0"),
+            marks_reads: connection.query_drop("SELECT @@skip_parallel_replication").is_ok(),
         };
         let (name, host) = user.rsplit_once('@').unwrap_or((&user, "%"));
         let is_mariadb = variable("version").is_some_and(|version| version.contains("MariaDB"));

@@ -80,6 +80,10 @@ impl Shared {
         }
     }
 
+    pub(super) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
     pub(super) fn details(&self) -> MutexGuard<'_, Details> {
         self.details.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -113,6 +117,9 @@ impl Shared {
         let position = self.progress.borrow().numbering.position(at);
         if !reached.names.is_empty() {
             self.changes.changed(&reached.names, position);
+        }
+        if !reached.by_reads.is_empty() {
+            self.changes.changed_by_reads(&reached.by_reads, position);
         }
         if reached.ends_transaction {
             self.transactions.fetch_add(1, Ordering::Relaxed);

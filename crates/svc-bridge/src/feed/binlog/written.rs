@@ -2,10 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::names::{Name, SESSIONS};
+use crate::{
+    names::{Name, SESSIONS},
+    rows::Image,
+};
 
 /// Most rows and groups of a table that are stored; with more, the whole table has changed.
 const PARTS: usize = 50_000;
+
+/// Most images of rows of a table; with more, they are rows of which nothing is known.
+const IMAGES: usize = 500;
 
 /// Most tables that are stored; with more, everything has changed.
 const TABLES: usize = 2_000;
@@ -15,6 +21,7 @@ struct Table {
     whole: bool,
     rows: HashSet<Box<str>>,
     groups: HashSet<Box<str>>,
+    images: HashSet<Image>,
 }
 
 /// The changes of a transaction so far.
@@ -46,6 +53,15 @@ impl Written {
 
     pub(super) fn group(&mut self, table: &str, value: &str) {
         self.part(table, value, |table| &mut table.groups);
+    }
+
+    pub(super) fn image(&mut self, table: &str, image: Image) {
+        let Some(table) = self.entry(table).filter(|table| !table.whole) else { return };
+        if table.images.len() < IMAGES {
+            table.images.insert(image);
+        } else if table.images.len() == IMAGES {
+            table.images.insert(Image::default());
+        }
     }
 
     /// Whether nothing narrower than the whole table can be added.
@@ -91,6 +107,7 @@ impl Written {
             }
             names.extend(table.rows.into_iter().map(|id| Name::row(name.clone(), id)));
             names.extend(table.groups.into_iter().map(|value| Name::group(name.clone(), value)));
+            names.extend(table.images.into_iter().map(|image| Name::Image(name.clone(), image)));
         }
         names
     }
@@ -99,6 +116,7 @@ impl Written {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::Value;
 
     #[test]
     fn many_parts_become_the_whole_table() {
@@ -121,5 +139,10 @@ mod tests {
         written.row("posts", "1");
         assert_eq!(written.take(), [Name::All]);
         assert!(written.take().is_empty());
+        for id in 0..IMAGES as i128 + 10 {
+            written.image("a", Image::new([("b".into(), Value::Number(id))]));
+        }
+        let names = written.take();
+        assert!(names.len() == IMAGES + 1 && names.contains(&Name::Image("a".into(), Image::default())));
     }
 }
