@@ -1,6 +1,7 @@
 //! Starts the server as a gateway in front of a running WordPress, for other tasks.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
@@ -114,6 +115,14 @@ impl Gateway {
 
     fn log_file(&self) -> PathBuf {
         self.folder.path().join("gateway.log")
+    }
+
+    /// Numbers of requests that WordPress has answered, by reason, as of the last ten seconds.
+    pub fn reasons(&self) -> BTreeMap<String, u64> {
+        let text = std::fs::read_to_string(self.folder.path().join("svc-data/replay.json")).unwrap_or_default();
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let reasons = report["reasons"].as_object().into_iter().flatten();
+        reasons.filter_map(|(why, n)| Some((why.clone(), n.as_u64()?))).collect()
     }
 
     /// The log since the start.

@@ -136,6 +136,7 @@ impl Run<'_> {
         self.counts = Counts::default();
         self.stop = AtomicBool::new(false);
         lock(&self.forwarded).clear();
+        let before = self.gateway.reasons();
         let start = Instant::now();
         scope(|threads| -> Result<()> {
             let run = &*self;
@@ -158,7 +159,15 @@ impl Run<'_> {
             }
             writers.into_iter().try_for_each(|writer| writer.join().unwrap_or(Ok(())))
         })?;
-        self.report(phase, start.elapsed())
+        let time = start.elapsed();
+        let n_failed = self.report(phase, time)?;
+        let grown = |(why, n): (String, u64)| (n - before.get(&why).copied().unwrap_or_default().min(n), why);
+        let mut reasons: Vec<(u64, String)> = self.gateway.reasons().into_iter().map(grown).collect();
+        reasons.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
+        for (n, why) in reasons.iter().take(SHOWN).filter(|(n, _)| *n > 0) {
+            say(&format!("    because: {n:5} {why}"))?;
+        }
+        Ok(n_failed)
     }
 
     fn report(&self, phase: &Phase, time: Duration) -> Result<usize> {

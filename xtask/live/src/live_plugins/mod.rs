@@ -53,6 +53,9 @@ pub(crate) struct Options {
     /// Seed of the reads and writes (default: the time).
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Check the site only with all plugins together.
+    #[arg(long)]
+    together: bool,
     /// A line of the section `wordpress` of the settings, KEY=VALUE; may be repeated.
     #[arg(long = "set", value_name = "LINE")]
     settings: Vec<String>,
@@ -100,10 +103,11 @@ struct Site<'a> {
 impl Site<'_> {
     /// Checks the site with each plugin, and with all that could be activated. Returns the number of failures.
     fn check(&self, plugins: &[&Plugin]) -> Result<usize> {
-        let (mut n_failed, mut targets) = self.compare("(as it is)")?;
+        let is_together = self.options.together && !plugins.is_empty();
+        let (mut n_failed, mut targets) = if is_together { (0, Vec::new()) } else { self.compare("(as it is)")? };
         let mut active: Vec<&Plugin> = Vec::new();
         for plugin in plugins {
-            if let Some(last) = active.last() {
+            if let Some(last) = active.last().filter(|_| !is_together) {
                 self.activate(last, false)?;
             }
             if let Err(error) = self.activate(plugin, true) {
@@ -112,10 +116,12 @@ impl Site<'_> {
                 plugin.remove(self.content);
                 continue;
             }
-            n_failed += self.compare(plugin.folder)?.0;
+            if !is_together {
+                n_failed += self.compare(plugin.folder)?.0;
+            }
             active.push(*plugin);
         }
-        for plugin in &active {
+        for plugin in active.iter().filter(|_| !is_together) {
             if let Err(error) = self.activate(plugin, true) {
                 say(&format!("{:24} not with the others: {error:#}", plugin.folder))?;
             }

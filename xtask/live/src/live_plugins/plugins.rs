@@ -32,19 +32,20 @@ const fn theme(repository: &'static str, folder: &'static str) -> Plugin {
     Plugin { repository, within: "", folder, file: "" }
 }
 
-/// Plugins that add types, fields, meta, routes or credentials, or that filter responses, and themes.
+const fn within(repository: &'static str, within: &'static str, folder: &'static str, file: &'static str) -> Plugin {
+    Plugin { repository, within, folder, file }
+}
+
+/// Plugins that add types, fields, meta, tables, routes or credentials, that filter responses, or that write on each request, and a theme: for
+/// membership, search engines, languages, events, forms, shops, courses, layouts, security and statistics.
+#[rustfmt::skip]
 pub(super) const PLUGINS: &[Plugin] = &[
     plugin("CMB2/CMB2", "cmb2", "cmb2/init.php"),
     plugin("Automattic/Co-Authors-Plus", "co-authors-plus", "co-authors-plus/co-authors-plus.php"),
     plugin("Tmeister/wp-api-jwt-auth", "jwt-authentication", "jwt-authentication/jwt-auth.php"),
     plugin("pantheon-systems/wp-redis", "wp-redis", "wp-redis/wp-redis.php"),
     plugin("rocklobster-in/contact-form-7", "contact-form-7", "contact-form-7/wp-contact-form-7.php"),
-    Plugin {
-        repository: "wp-graphql/wp-graphql",
-        within: "plugins/wp-graphql",
-        folder: "wp-graphql",
-        file: "wp-graphql/wp-graphql.php",
-    },
+    within("wp-graphql/wp-graphql", "plugins/wp-graphql", "wp-graphql", "wp-graphql/wp-graphql.php"),
     plugin("AdvancedCustomFields/acf", "acf", "acf/acf.php"),
     plugin("WebDevStudios/custom-post-type-ui", "custom-post-type-ui", "custom-post-type-ui/custom-post-type-ui.php"),
     plugin("WP-API/rest-filter", "rest-filter", "rest-filter/plugin.php"),
@@ -52,24 +53,37 @@ pub(super) const PLUGINS: &[Plugin] = &[
     plugin("Automattic/Edit-Flow", "edit-flow", "edit-flow/edit_flow.php"),
     plugin("sybrew/the-seo-framework", "autodescription", "autodescription/autodescription.php"),
     plugin("polylang/polylang", "polylang", "polylang/polylang.php"),
-    plugin(
-        "easydigitaldownloads/easy-digital-downloads",
-        "easy-digital-downloads",
-        "easy-digital-downloads/easy-digital-downloads.php",
-    ),
+    plugin("awesomemotive/easy-digital-downloads", "easy-digital-downloads", "easy-digital-downloads/easy-digital-downloads.php"),
     plugin("10up/simple-local-avatars", "simple-local-avatars", "simple-local-avatars/simple-local-avatars.php"),
     plugin("pods-framework/pods", "pods", "pods/init.php"),
     plugin("johnbillion/query-monitor", "query-monitor", "query-monitor/query-monitor.php"),
-    Plugin { repository: "bbpress/bbPress", within: "src", folder: "bbpress", file: "bbpress/bbpress.php" },
-    Plugin {
-        repository: "buddypress/buddypress",
-        within: "src",
-        folder: "buddypress",
-        file: "buddypress/bp-loader.php",
-    },
+    within("bbpress/bbPress", "src", "bbpress", "bbpress/bbpress.php"),
+    within("buddypress/buddypress", "src", "buddypress", "buddypress/bp-loader.php"),
     plugin("themeum/qubely", "qubely", "qubely/qubely.php"),
     plugin("roots/soil", "soil", "soil/soil.php"),
     plugin("humanmade/authorship", "authorship", "authorship/plugin.php"),
+    plugin("strangerstudios/paid-memberships-pro", "paid-memberships-pro", "paid-memberships-pro/paid-memberships-pro.php"),
+    plugin("rankmath/seo-by-rank-math", "seo-by-rank-math", "seo-by-rank-math/rank-math.php"),
+    plugin("qtranslate/qtranslate-xt", "qtranslate-xt", "qtranslate-xt/qtranslate.php"),
+    plugin("stephenharris/Event-Organiser", "event-organiser", "event-organiser/event-organiser.php"),
+    plugin("Strategy11/formidable-forms", "formidable", "formidable/formidable.php"),
+    plugin("LearnPress/learnpress", "learnpress", "learnpress/learnpress.php"),
+    plugin("themeum/tutor", "tutor", "tutor/tutor.php"),
+    plugin("siteorigin/siteorigin-panels", "siteorigin-panels", "siteorigin-panels/siteorigin-panels.php"),
+    plugin("WordPress/two-factor", "two-factor", "two-factor/two-factor.php"),
+    within("Arsenal21/all-in-one-wordpress-security", "all-in-one-wp-security", "all-in-one-wp-security", "all-in-one-wp-security/wp-security.php"),
+    plugin("WPChef/limit-login-attempts-reloaded", "limit-login-attempts-reloaded", "limit-login-attempts-reloaded/limit-login-attempts-reloaded.php"),
+    plugin("pluginkollektiv/statify", "statify", "statify/statify.php"),
+    plugin("wp-statistics/wp-statistics", "wp-statistics", "wp-statistics/wp-statistics.php"),
+    plugin("lesterchan/wp-postviews", "wp-postviews", "wp-postviews/wp-postviews.php"),
+    plugin("johngodley/redirection", "redirection", "redirection/redirection.php"),
+    plugin("Automattic/WP-Job-Manager", "wp-job-manager", "wp-job-manager/wp-job-manager.php"),
+    plugin("woocommerce/action-scheduler", "action-scheduler", "action-scheduler/action-scheduler.php"),
+    plugin("bonny/WordPress-Simple-History", "simple-history", "simple-history/index.php"),
+    plugin("msaari/relevanssi", "relevanssi", "relevanssi/relevanssi.php"),
+    plugin("Yoast/duplicate-post", "duplicate-post", "duplicate-post/duplicate-post.php"),
+    plugin("johnbillion/user-switching", "user-switching", "user-switching/user-switching.php"),
+    plugin("stuttter/wp-user-profiles", "wp-user-profiles", "wp-user-profiles/wp-user-profiles.php"),
     theme("WordPress/twentytwentyfour", "twentytwentyfour"),
 ];
 
@@ -115,6 +129,13 @@ impl Plugin {
         let file = Path::new(self.file).file_name().unwrap_or("style.css".as_ref());
         ensure!(root.join(file).is_file(), "the repository has no {}", file.display());
         std::fs::remove_dir_all(clone.join(".git")).context("cannot remove .git")?;
+        if root.join("composer.json").is_file() && !root.join("vendor/autoload.php").exists() {
+            // Where that is enough: the list of the plugin's own classes.
+            let mut composer = Command::new("composer");
+            composer.args(["dump-autoload", "--quiet", "--no-plugins", "--no-scripts", "--ignore-platform-reqs"]);
+            composer.current_dir(&root).env("COMPOSER_ALLOW_SUPERUSER", "1").stderr(Stdio::null());
+            drop(composer.status());
+        }
         xtask_support::run(Command::new("cp").arg("-r").arg(&root).arg(&target))
     }
 
