@@ -133,6 +133,8 @@ async fn a_promoted_replica_ends_everything_before() {
     let since = caught_up(&feed).await;
     // As planned: the former server is read-only first. Nothing is replayed until the other one is there.
     former.run("SET GLOBAL read_only = 1");
+    // So long the size of the log's file is enough.
+    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     assert_eq!(feed.catch_up().await, Err(UnknownReason::Disconnected));
     replica.take_over(&address);
     replica.run("INSERT INTO wp_posts (ID) VALUES (1)");

@@ -7,6 +7,7 @@
 
 mod bytes;
 mod decode;
+mod log_file;
 mod position;
 mod queries;
 mod reader;
@@ -18,23 +19,17 @@ mod statement;
 mod written;
 
 use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::Ordering,
-        mpsc::{self, Sender},
-    },
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     thread::Thread,
     time::{Duration, Instant},
 };
 
 use futures_util::future::BoxFuture;
-use tokio::sync::oneshot;
-
 pub use server::UnavailableReason;
 
 use self::{
     position::{Numbering, Visible},
-    queries::{Answer, Queries, Request},
+    queries::{Answer, Queries, Questions},
     reader::Reader,
     server::Point,
     shared::Shared,
@@ -85,8 +80,8 @@ pub struct State {
     pub position: Position,
     /// Bytes between it and the end of the log at the last query. `None` if they are in different files.
     pub behind: Option<u64>,
-    /// Time that the last caller of [`Binlog::catch_up`] waited.
-    pub delay: Option<Duration>,
+    /// Time that the last caller of [`Binlog::catch_up`] waited for the server.
+    pub delay: Duration,
     /// Number of events read.
     pub events: u64,
     /// Number of transactions read, including those of other databases.
@@ -101,7 +96,7 @@ pub struct State {
 #[derive(Debug)]
 pub struct Binlog {
     shared: Arc<Shared>,
-    requests: Sender<Request>,
+    questions: Arc<Questions>,
     visible: Mutex<Visible>,
     reader: Thread,
     changes: Changes,
@@ -172,16 +167,17 @@ impl Binlog {
         }
         let session = reader.connect()?;
         let queries = Queries::new(source.server, Arc::clone(&shared));
-        let (requests, received) = mpsc::channel();
+        let questions = Arc::new(Questions::default());
+        let asked = Arc::clone(&questions);
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
             std::thread::Builder::new()
                 .name(name.to_owned())
                 .spawn(run)
                 .map_err(|error| UnavailableReason::Query(error.into()))
         };
-        spawn("binlog-queries", Box::new(move || queries.run(&received)))?;
+        spawn("binlog-queries", Box::new(move || queries.run(&asked)))?;
         let thread = spawn("binlog", Box::new(move || reader.run(session)))?;
-        Ok(Binlog { shared, requests, visible: Mutex::default(), reader: thread.thread().clone(), changes })
+        Ok(Binlog { shared, questions, visible: Mutex::default(), reader: thread.thread().clone(), changes })
     }
 
     /// Waits until all transactions that are in the log now are applied. All that were acknowledged before the call are.
@@ -189,13 +185,17 @@ impl Binlog {
     /// # Errors
     /// If that is not known within a second.
     pub async fn catch_up(&self) -> Result<(), UnknownReason> {
+        if self.shared.is_at_end() {
+            return Ok(());
+        }
         let start = Instant::now();
         self.within_limit(async {
             let answer = self.ask(false).await?;
             self.reach(&answer, answer.end).await
         })
         .await?;
-        self.shared.details().delay = Some(start.elapsed());
+        let waited = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.shared.delay.store(waited, Ordering::Relaxed);
         Ok(())
     }
 
@@ -239,7 +239,7 @@ impl Binlog {
             offset: progress.applied.offset,
             position: progress.position(),
             behind: behind.map(|end| end.offset.saturating_sub(progress.applied.offset)),
-            delay: details.delay,
+            delay: Duration::from_micros(self.shared.delay.load(Ordering::Relaxed)),
             events: self.shared.events.load(Ordering::Relaxed),
             transactions: self.shared.transactions.load(Ordering::Relaxed),
             missed: self.shared.missed.load(Ordering::Relaxed),
@@ -259,13 +259,19 @@ impl Binlog {
     }
 
     async fn ask(&self, visible: bool) -> Result<Answer, UnknownReason> {
-        let (reply, answer) = oneshot::channel();
-        self.requests.send(Request { visible, reply }).map_err(|_| UnknownReason::Disconnected)?;
-        answer.await.unwrap_or(Err(UnknownReason::Disconnected))
+        let mut answer = self.questions.join(visible);
+        let answer = answer.wait_for(Option::is_some).await.map_err(|_| UnknownReason::Disconnected)?;
+        answer.unwrap_or(Err(UnknownReason::Disconnected))
     }
 
     /// Waits until a point is applied.
     async fn reach(&self, answer: &Answer, point: Point) -> Result<(), UnknownReason> {
+        {
+            let progress = self.shared.progress.borrow();
+            if progress.connected && progress.epoch == answer.epoch && progress.applied >= point {
+                return Ok(());
+            }
+        }
         let mut progress = self.shared.progress.subscribe();
         let reached = progress
             .wait_for(|progress| !progress.connected || progress.epoch != answer.epoch || progress.applied >= point)
@@ -283,5 +289,6 @@ impl Drop for Binlog {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::Release);
         self.reader.unpark();
+        self.questions.close();
     }
 }

@@ -1,12 +1,12 @@
 //! The thread that queries the server's current positions. Callers that come while a query is in progress share the next one.
 
 use std::{
-    sync::{Arc, atomic::Ordering, mpsc},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
 use mysql::{Conn, Opts};
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
 use super::{
     UnknownReason,
@@ -34,10 +34,61 @@ pub(super) struct Answer {
     pub(super) settle: Duration,
 }
 
-pub(super) struct Request {
-    /// Whether to query [`Answer::visible`].
-    pub(super) visible: bool,
-    pub(super) reply: oneshot::Sender<Result<Answer, UnknownReason>>,
+/// What all who share a question receive.
+type Reply = Option<Result<Answer, UnknownReason>>;
+
+/// The question that is asked next.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    next: Mutex<Next>,
+    has_next: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Next {
+    /// Those who wait for it, and whether one of them wants [`Answer::visible`].
+    waiting: Option<(watch::Sender<Reply>, bool)>,
+    is_closed: bool,
+}
+
+impl Questions {
+    /// Joins the next question, which is sent after this call.
+    pub(super) fn join(&self, visible: bool) -> watch::Receiver<Reply> {
+        let mut next = self.lock();
+        let is_first = next.waiting.is_none();
+        let (sender, is_visible) = next.waiting.get_or_insert_with(|| (watch::Sender::new(None), false));
+        *is_visible |= visible;
+        let receiver = sender.subscribe();
+        drop(next);
+        if is_first {
+            self.has_next.notify_one();
+        }
+        receiver
+    }
+
+    /// Ends the thread that asks.
+    pub(super) fn close(&self) {
+        self.lock().is_closed = true;
+        self.has_next.notify_one();
+    }
+
+    /// Waits for a question. `None` after the end.
+    fn take(&self) -> Option<(watch::Sender<Reply>, bool)> {
+        let mut next = self.lock();
+        loop {
+            if next.is_closed {
+                return None;
+            }
+            if let Some(waiting) = next.waiting.take() {
+                return Some(waiting);
+            }
+            next = self.has_next.wait(next).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Next> {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 pub(super) struct Queries {
@@ -53,15 +104,10 @@ impl Queries {
         Queries { options, shared, connection: None, opened: Instant::now(), failed: None }
     }
 
-    /// Answers requests until the feed is stopped.
-    pub(super) fn run(mut self, requests: &mpsc::Receiver<Request>) {
-        while let Ok(first) = requests.recv() {
-            let waiting: Vec<Request> = [first].into_iter().chain(requests.try_iter()).collect();
-            let answer = self.answer(waiting.iter().any(|request| request.visible));
-            for request in waiting {
-                // A caller that has given up is not interested.
-                let _ = request.reply.send(answer);
-            }
+    /// Asks until the feed is stopped.
+    pub(super) fn run(mut self, questions: &Questions) {
+        while let Some((waiting, visible)) = questions.take() {
+            waiting.send_replace(Some(self.answer(visible)));
         }
     }
 
@@ -99,6 +145,7 @@ impl Queries {
                 error.to_string()
             })?;
             let end = Point::new(&file, offset).map_err(|error| error.to_string())?;
+            shared.log_file.answered(server.log_file(&file), end, asked);
             let is_sure = visible.is_some_and(|visible| shared.ends().is_sure(visible, asked));
             let settle = match wants_visible && !is_sure {
                 true => server::settle_time(connection).map_err(|error| error.to_string())?,
@@ -112,6 +159,7 @@ impl Queries {
             }
             Err(error) => {
                 tracing::debug!("the position of the binary log is not known: {error}");
+                self.shared.log_file.answered(None, Point::default(), asked);
                 self.connection = None;
                 Err(UnknownReason::Disconnected)
             }

@@ -1,10 +1,10 @@
 //! The database server: whether its log can be used, and its current positions.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, path::PathBuf, time::Duration};
 
 use mysql::{Conn, Opts, OptsBuilder, Row, prelude::Queryable as _};
 
-use super::schema::Site;
+use super::{log_file, schema::Site};
 
 /// Time limit of a query, and for connecting.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -89,6 +89,7 @@ pub(super) struct Server {
     pub(super) user: String,
     /// Whether the server reports up to which position the rows of transactions are visible (MariaDB).
     pub(super) tells_visible: bool,
+    log_folder: Option<PathBuf>,
     end_query: &'static str,
 }
 
@@ -173,6 +174,7 @@ impl Server {
             user: format!("'{name}'@'{host}'"),
             // Otherwise the transactions of a group become visible one after the other.
             tells_visible: is_mariadb && is_on("binlog_optimize_thread_scheduling"),
+            log_folder: log_file::folder(variable("log_bin_basename"), variable("hostname")),
             end_query: "SHOW MASTER STATUS",
         };
         let mut status = connection.query_first::<Row, _>(server.end_query);
@@ -185,6 +187,11 @@ impl Server {
             return Err(UnavailableReason::Filtered);
         }
         Ok(server)
+    }
+
+    /// The path of a log file, if it is on this machine.
+    pub(super) fn log_file(&self, file: &str) -> Option<PathBuf> {
+        self.log_folder.as_ref().map(|folder| folder.join(file))
     }
 
     /// The error of a query about the log or of a request for it.
@@ -256,7 +263,7 @@ fn variables(connection: &mut Conn) -> mysql::Result<HashMap<String, String>> {
     let rows: Vec<(String, String)> = connection.query(
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'log_bin', 'binlog_format', 'binlog_row_image', \
          'binlog_transaction_compression', 'binlog_optimize_thread_scheduling', 'group_replication_start_on_boot', 'hostname', \
-         'lower_case_table_names', 'port', 'server_id', 'server_uuid', 'wsrep_on')",
+         'log_bin_basename', 'lower_case_table_names', 'port', 'server_id', 'server_uuid', 'wsrep_on')",
     )?;
     Ok(rows.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect())
 }

@@ -5,13 +5,14 @@ use std::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use tokio::sync::watch;
 
 use super::{
     decode::{Place, Reached},
+    log_file::LogFile,
     position::{Ends, Numbering},
     server::{Point, SETTLE, Server},
 };
@@ -42,8 +43,6 @@ pub(super) struct Details {
     pub(super) place: Option<Place>,
     /// The end of the log at the last query.
     pub(super) end: Option<Point>,
-    /// Time that the last caller waited until the log was read.
-    pub(super) delay: Option<Duration>,
     pub(super) error: Option<String>,
 }
 
@@ -53,9 +52,12 @@ pub(super) struct Shared {
     pub(super) progress: watch::Sender<Progress>,
     details: Mutex<Details>,
     ends: Mutex<Ends>,
+    pub(super) log_file: LogFile,
     pub(super) events: AtomicU64,
     pub(super) transactions: AtomicU64,
     pub(super) missed: AtomicU64,
+    /// Microseconds that the last caller waited until the log was read.
+    pub(super) delay: AtomicU64,
     /// The feed is no longer used.
     pub(super) stopped: AtomicBool,
     /// The log that is read is not the one that the server writes.
@@ -71,9 +73,11 @@ impl Shared {
             progress: watch::Sender::new(Progress::default()),
             details: Mutex::default(),
             ends: Mutex::new(Ends::default()),
+            log_file: LogFile::default(),
             events: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
             missed: AtomicU64::new(0),
+            delay: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             other_log: AtomicBool::new(false),
             late: AtomicBool::new(false),
@@ -129,6 +133,15 @@ impl Shared {
             self.ends().unsure_until(Instant::now() + SETTLE);
         }
         self.progress.send_modify(|progress| progress.applied = at);
+    }
+
+    /// Whether all that is in the log now is applied, without a question to the server.
+    pub(super) fn is_at_end(&self) -> bool {
+        let (connected, applied) = {
+            let progress = self.progress.borrow();
+            (progress.connected, progress.applied)
+        };
+        connected && self.log_file.ends_at(applied)
     }
 
     pub(super) fn set_connected(&self, connected: bool) {
