@@ -261,6 +261,37 @@ async fn writes_of_renderings_are_told_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn options_that_each_request_writes_are_changed_as_by_renderings() {
+    let Some(server) = Server::start(&[]) else { return };
+    server.run("INSERT INTO wp_options VALUES (1, 'seen', 'at 10:20', 'off'), (2, 'other', '1', 'off')");
+    let (feed, changes) = server.feed();
+    let _rendering = changes.rendering();
+    let by_others = |since| changes.depend(&[Name::parse("options/seen")], since).is_err();
+    for (sql, expected) in [
+        ("UPDATE wp_options SET option_value = 'at 10:21' WHERE option_id = 1", true),
+        (
+            "SET skip_parallel_replication = 1; UPDATE wp_options SET option_value = 'at 10:22' WHERE option_id = 1",
+            false,
+        ),
+        ("UPDATE wp_options SET option_value = 'at 10:234' WHERE option_id = 1", false),
+        ("UPDATE wp_options SET option_value = 'on 1' WHERE option_id = 1", true),
+        ("UPDATE wp_options SET option_value = 'on 2' WHERE option_id = 1", true),
+        ("UPDATE wp_options SET option_value = 'at 1:2' WHERE option_id = 1", true),
+        ("UPDATE wp_options SET option_value = 'at 1:3' WHERE option_id = 1", false),
+        ("UPDATE wp_options SET option_value = 'at 1:4', autoload = 'on' WHERE option_id = 1", true),
+        ("DELETE FROM wp_options WHERE option_id = 1", true),
+        ("INSERT INTO wp_options VALUES (1, 'seen', 'at 10:20', 'off')", true),
+    ] {
+        let since = caught_up(&feed).await;
+        let mut writer = server.connect();
+        sql.split("; ").for_each(|statement| writer.query_drop(statement).unwrap());
+        caught_up(&feed).await;
+        assert_eq!(by_others(since), expected, "{sql}");
+        assert_eq!(changed(&changes, "options/seen options/other", since), "options/seen", "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_transaction_is_applied_as_a_whole() {
     let Some(server) = Server::start(&[]) else { return };
     let (feed, changes) = server.feed();

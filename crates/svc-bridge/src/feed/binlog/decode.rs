@@ -2,7 +2,13 @@
 //!
 //! Events of MariaDB and MySQL, compressed ones as well. An event that may be a change and is not understood changes everything.
 
-use std::{collections::HashMap, fmt::Write as _, io::Read as _, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt::Write as _,
+    hash::{DefaultHasher, Hasher as _},
+    io::Read as _,
+    sync::Arc,
+};
 
 use super::{
     bytes::Bytes,
@@ -119,7 +125,7 @@ pub(super) struct Decoder {
     unexpected: HashMap<String, Vec<Column>>,
     mapped: HashMap<u64, Mapped>,
     written: Written,
-    written_by_reads: Written,
+    by_reads: ByReads,
     /// Whether the transaction is of a rendering of a read.
     is_by_read: bool,
     changes: Changes,
@@ -180,7 +186,7 @@ impl Decoder {
             unexpected: HashMap::new(),
             mapped: HashMap::new(),
             written: Written::default(),
-            written_by_reads: Written::default(),
+            by_reads: ByReads::default(),
             is_by_read: false,
             changes,
             in_transaction: false,
@@ -269,7 +275,7 @@ impl Decoder {
         self.place.offset = self.end;
         self.mapped.clear();
         self.is_by_read = false;
-        let (names, by_reads) = (self.written.take(), self.written_by_reads.take());
+        let (names, by_reads) = (self.written.take(), self.by_reads.written.take());
         Ok(Step::Reached(Reached { names, by_reads, ends_transaction, commits_prepared }))
     }
 
@@ -372,7 +378,8 @@ impl Decoder {
     fn rows(&mut self, data: &[u8], operation: Operation, version: u8, compressed: bool) {
         /// Ends a statement that has changed no rows.
         const NO_TABLE: u64 = 0xFF_FFFF;
-        let written = if self.is_by_read { &mut self.written_by_reads } else { &mut self.written };
+        let is_by_read = self.is_by_read;
+        let written = if is_by_read { &mut self.by_reads.written } else { &mut self.written };
         let Some(rows) = Rows::read(data, operation, version) else { return written.all() };
         if rows.table == NO_TABLE && rows.ends_statement {
             return;
@@ -393,10 +400,28 @@ impl Decoder {
             return;
         }
         let Target::Rows(layout) = target else { return written.table(short) };
-        let mut add = |data: &[u8]| add_rows(written, short, &rows, data, layout);
-        let added = if compressed { decompress(rows.data).and_then(|data| add(&data)) } else { add(rows.data) };
+        let plain;
+        let data = match compressed.then(|| decompress(rows.data)) {
+            None => Some(rows.data),
+            Some(None) => None,
+            Some(Some(data)) => {
+                plain = data;
+                Some(&*plain)
+            }
+        };
+        let (others, by_reads) = (&mut self.written, &mut self.by_reads);
+        let added = data.and_then(|data| {
+            rows.each(data, &layout.columns, |first, second| {
+                let is_by_read = is_by_read || by_reads.are_alike(layout, first, second);
+                if is_by_read {
+                    by_reads.remember(layout, second);
+                }
+                let written = if is_by_read { &mut by_reads.written } else { &mut *others };
+                add_row(written, short, &rows, layout, first, second)
+            })
+        });
         if added.is_none() {
-            written.table(short);
+            others.table(short);
         }
     }
 
@@ -411,15 +436,66 @@ impl Decoder {
     }
 }
 
-/// Adds the names of rows. `None` if they are not as expected; then the whole table has to be added.
-fn add_rows(written: &mut Written, short: &str, rows: &Rows<'_>, data: &[u8], layout: &Layout) -> Option<()> {
+/// What renderings of reads write.
+#[derive(Debug, Default)]
+struct ByReads {
+    written: Written,
+    /// Hashes of what they last wrote into options, without digits.
+    values: HashMap<Vec<u8>, u64>,
+}
+
+/// Most options of which such a hash is remembered.
+const OPTIONS: usize = 1_000;
+
+impl ByReads {
+    /// Whether a row is changed as renderings change it: an option that they write as well, and of which only digits differ, such as a time or a
+    /// counter. Each request to WordPress may write it, also those that are no reads.
+    fn are_alike(&self, layout: &Layout, first: &[Value<'_>], second: Option<&[Value<'_>]>) -> bool {
+        let Some((name, before)) = option(layout, first) else { return false };
+        let Some((_, after)) = second.and_then(|second| option(layout, second)) else { return false };
+        let same_name = layout.wanted.as_ref().is_some_and(|wanted| {
+            let others = |at: &usize| Some(*at) != wanted.value;
+            second.is_some_and(|second| (0..first.len()).filter(others).all(|at| first[at] == second[at]))
+        });
+        same_name && self.values.get(name) == Some(&before) && before == after
+    }
+
+    /// Remembers what a rendering has written.
+    fn remember(&mut self, layout: &Layout, written: Option<&[Value<'_>]>) {
+        if let Some((name, value)) = written.and_then(|written| option(layout, written)) {
+            if self.values.len() >= OPTIONS {
+                self.values.clear();
+            }
+            self.values.insert(name.to_vec(), value);
+        }
+    }
+}
+
+/// The name of an option, and a hash of its value without digits.
+fn option<'a>(layout: &Layout, row: &[Value<'a>]) -> Option<(&'a [u8], u64)> {
+    let wanted = layout.wanted.as_ref()?;
+    let (Value::Bytes(name), Value::Bytes(value)) = (row[wanted.row.0], row[wanted.value?]) else { return None };
+    let mut hasher = DefaultHasher::new();
+    value.split(u8::is_ascii_digit).filter(|part| !part.is_empty()).for_each(|part| hasher.write(part));
+    Some((name, hasher.finish()))
+}
+
+/// Adds the names of a row. `None` if it is not as expected; then the whole table has to be added.
+fn add_row(
+    written: &mut Written,
+    short: &str,
+    rows: &Rows<'_>,
+    layout: &Layout,
+    first: &[Value<'_>],
+    second: Option<&[Value<'_>]>,
+) -> Option<()> {
     let mut text = String::new();
     let mut taxonomy: Option<String> = None;
-    rows.each(data, &layout.columns, |values| {
-        let image = || image(values, &layout.found);
+    for values in [Some(first), second].into_iter().flatten() {
+        let image = image(values, &layout.found);
         let Some(wanted) = &layout.wanted else {
-            written.image(short, image());
-            return Some(());
+            written.image(short, image);
+            continue;
         };
         let table = wanted.identity.table;
         // A row of a term's relationships that had no term may have one now.
@@ -431,7 +507,7 @@ fn add_rows(written: &mut Written, short: &str, rows: &Rows<'_>, data: &[u8], la
             return None;
         }
         let name = if key == Some(Value::Bytes(SESSION_TOKENS.as_bytes())) { SESSIONS } else { table };
-        written.image(name, image());
+        written.image(name, image);
         set_text(&mut text, values[wanted.row.0], wanted.row.1)?;
         written.row(name, &text);
         if table == "options" && JOBS.contains(&&*text) {
@@ -448,8 +524,8 @@ fn add_rows(written: &mut Written, short: &str, rows: &Rows<'_>, data: &[u8], la
             set_text(&mut text, values[parent], form)?;
             written.group(table, &format!("{REVISION}/{text}"));
         }
-        Some(())
-    })
+    }
+    Some(())
 }
 
 /// The values of a row that matter. Those that are not known are left out.

@@ -229,27 +229,30 @@ impl<'a> Rows<'a> {
         self.operation == Operation::Insert
     }
 
-    /// Calls `each` with the values of all columns in each image of each row; in the second image of an update, columns that it does
+    /// Calls `each` with the values of all columns of each row, and for updates with those afterwards; there, columns that the event does
     /// not have keep their values. `None` if the rows do not have the expected form; then `each` may have been called for some of them.
     pub(super) fn each<'d>(
         &self,
         data: &'d [u8],
         columns: &[Column],
-        mut each: impl FnMut(&[Value<'d>]) -> Option<()>,
+        mut each: impl FnMut(&[Value<'d>], Option<&[Value<'d>]>) -> Option<()>,
     ) -> Option<()> {
         if self.width != columns.len() {
             return None;
         }
         let mut bytes = Bytes(data);
-        let mut values = vec![Value::Absent; columns.len()];
+        let mut first = vec![Value::Absent; columns.len()];
+        let mut second = first.clone();
         while !bytes.0.is_empty() {
             let left = bytes.0.len();
-            values.fill(Value::Absent);
-            image(&mut bytes, columns, self.present[0], &mut values)?;
-            each(&values)?;
+            first.fill(Value::Absent);
+            image(&mut bytes, columns, self.present[0], &mut first)?;
             if self.operation == Operation::Update {
-                image(&mut bytes, columns, self.present[1], &mut values)?;
-                each(&values)?;
+                second.copy_from_slice(&first);
+                image(&mut bytes, columns, self.present[1], &mut second)?;
+                each(&first, Some(&second))?;
+            } else {
+                each(&first, None)?;
             }
             // Rows without columns would never end.
             if bytes.0.len() == left {

@@ -57,6 +57,8 @@ pub(super) struct Wanted {
     pub(super) key: Option<(usize, Form)>,
     /// The parent of a post.
     pub(super) parent: Option<(usize, Form)>,
+    /// The value of an option.
+    pub(super) value: Option<usize>,
 }
 
 /// A column of a table: its position and form.
@@ -131,7 +133,9 @@ impl Schema {
         };
         let key = if identity.table == "usermeta" { Some(find("meta_key")?) } else { None };
         let parent = if identity.table == "posts" { Some(find("post_parent")?) } else { None };
-        Some(Wanted { identity, row: find(identity.row)?, group, key, parent })
+        let value = described.iter().position(|column| column.name.eq_ignore_ascii_case("option_value"));
+        let value = value.filter(|_| identity.table == "options");
+        Some(Wanted { identity, row: find(identity.row)?, group, key, parent, value })
     }
 
     /// Those columns of a table with these names, in lower case, of which the values can be read.
