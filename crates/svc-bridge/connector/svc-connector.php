@@ -1019,7 +1019,8 @@ final class Reports {
 		if ( self::$last ) {
 			self::after_last();
 		}
-		if ( self::$announced && ! self::$is_open && microtime( true ) - self::$begun > 1 ) {
+		// A persistent object cache may have the former values until the end of the request.
+		if ( self::$announced && ! self::$is_open && microtime( true ) - self::$begun > ( wp_using_ext_object_cache() ? 30 : 1 ) ) {
 			self::end();
 		}
 		if ( ! self::$is_manual && 0 === substr_compare( $sql, 'SELECT', strspn( $sql, " \t\r\n(" ), 6, true ) ) {
@@ -1334,6 +1335,9 @@ final class Read {
 	/** What a statement may have in it that finds something else the next time; it is looked at more closely then. */
 	const UNSTABLE = '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i';
 
+	/** Variables that only change when somebody configures the database server. */
+	const SETTINGS = '/^@@((global|session)\.)?(time_zone|sql_mode|version|max_allowed_packet|lower_case_table_names|(character_set|collation)_\w+)(?![.\w])/';
+
 	/** Numbers, but not those in texts and after LIMIT. */
 	const NUMBERS = '/\'(?:[^\'\\\\]|\\\\.)*+\'(*SKIP)(*FAIL)|\bLIMIT\b.*+(*SKIP)(*FAIL)|(?<![\w$.])(\d+)(?![\w$.])/is';
 
@@ -1446,6 +1450,10 @@ final class Read {
 				$in_condition[ count( $in_condition ) - 1 ] = true;
 			} elseif ( 'SELECT' === $token || isset( Sql::CLAUSES[ $token ] ) || 'UNION' === $token ) {
 				$in_condition[ count( $in_condition ) - 1 ] = false;
+			}
+			if ( '@@' === substr( $token, 0, 2 ) && preg_match( self::SETTINGS, strtolower( implode( '', array_slice( $t, $i, 3 ) ) ) ) ) {
+				$this->is_clocked = true;
+				continue;
 			}
 			if ( '@' === $token[0] || '/*' === $token ) {
 				return '@' === $token[0] ? 'a variable of the database' : 'a comment that is executed';
@@ -2316,6 +2324,7 @@ final class Record {
 				'store' => '' === self::$why,
 				'why'   => self::$why,
 				'route' => self::$route,
+				'cache' => (bool) wp_using_ext_object_cache(),
 				'user'  => $user instanceof \WP_User ? (int) $user->ID : 0,
 			),
 			JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE

@@ -3,7 +3,10 @@
 use std::{
     io,
     path::Path,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -52,6 +55,8 @@ struct Inner {
     flights: Flights,
     routes: Routes,
     background: Arc<Semaphore>,
+    /// Whether a response could not be stored because of an object cache: the news must have the ends of writes.
+    needs_ends: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -120,6 +125,7 @@ impl Bridge {
             flights: Flights::default(),
             routes: Routes::default(),
             background: Arc::new(Semaphore::new(BACKGROUND)),
+            needs_ends: AtomicBool::new(false),
         }))
     }
 
@@ -164,6 +170,11 @@ impl Bridge {
     /// What is used to learn of writes; `None` if nothing can be used yet.
     pub fn feed(&self) -> Option<String> {
         self.0.feed.load().as_ref().map(|feed| feed.describe())
+    }
+
+    /// Whether the news must have the ends of writes, since WordPress has a persistent object cache.
+    pub(crate) fn needs_ends(&self) -> bool {
+        self.0.needs_ends.load(Ordering::Relaxed)
     }
 
     /// The proxy to WordPress.
@@ -229,7 +240,7 @@ impl Bridge {
             let why = match self.find(&**feed, &key).await? {
                 Ok(stored) if stored.left_out == left_out || asked.route.is_same_for_others() => {
                     self.in_background(&feed, asked, key, &stored);
-                    asked.route.counts.replayed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    asked.route.counts.replayed.fetch_add(1, Ordering::Relaxed);
                     let response = stored.replay(&asked.parts.method, &asked.parts.headers);
                     return Ok(with_status(response, "svc; hit"));
                 }
@@ -345,6 +356,10 @@ impl Bridge {
         }
         if record.is_none() && key::has_credentials(&asked.parts) {
             return Err("no record of what was read".to_owned());
+        }
+        if record.is_some_and(|record| record.cache) && !feed.has_ends() {
+            self.0.needs_ends.store(true, Ordering::Relaxed);
+            return Err("the object cache may be older than the news".to_owned());
         }
         whole.answer.storable(record.is_some_and(|record| record.user > 0))?;
         let names = match record {

@@ -30,6 +30,9 @@ pub struct Record {
     pub why: String,
     /// The matched route of the REST API.
     pub route: Option<String>,
+    /// Whether WordPress has a persistent object cache. What it reads there may be older than the database.
+    #[serde(default)]
+    pub cache: bool,
     /// The current user; 0 for visitors.
     #[serde(default)]
     pub user: u64,

@@ -111,7 +111,7 @@ async fn run(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) {
     let (mut look, mut write) = (Instant::now(), Instant::now());
     loop {
         // The binary log connects again by itself.
-        if look <= Instant::now() && used != Some(FeedKind::Binlog) {
+        if look <= Instant::now() && (used != Some(FeedKind::Binlog) || bridge.needs_ends()) {
             let status = match &sources.connector {
                 Some(connector) => Some(connector.status().await),
                 None => None,
@@ -119,7 +119,10 @@ async fn run(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) {
             let best = best(status.as_ref(), used);
             missing = if used == Some(FeedKind::Reports) && best != FeedKind::Reports { missing + 1 } else { 0 };
             if used != Some(best) && (missing == 0 || missing >= MISSING) {
-                match open(best, &sources, saved.as_ref().map(|saved| saved.from.clone())).await {
+                // The log does not have when the object cache was changed.
+                let has_cache = matches!(&status, Some(Ok(status)) if status.has_object_cache());
+                let may_log = best == FeedKind::Counter || !has_cache && !bridge.needs_ends();
+                match open(best, may_log, &sources, saved.as_ref().map(|saved| saved.from.clone())).await {
                     Ok((kind, feed)) if used != Some(kind) => {
                         tracing::info!("news of writes: {}", feed.describe());
                         bridge.set_feed(Some(feed));
@@ -165,18 +168,21 @@ fn best(status: Option<&Result<Status, Error>>, used: Option<FeedKind>) -> FeedK
     }
 }
 
-/// Opens the binary log, these news, or the next best.
+/// Opens the binary log if it may be used, these news, or the next best.
 async fn open(
     kind: FeedKind,
+    may_log: bool,
     sources: &Sources,
     from: Option<ResumePoint>,
 ) -> Result<(FeedKind, Box<dyn Feed>), Unavailable> {
     let sources = sources.clone();
     let opened = tokio::task::spawn_blocking(move || -> Result<(FeedKind, Box<dyn Feed>), Unavailable> {
         let source = Source { server: sources.database.clone(), prefix: sources.prefix.clone() };
-        match Binlog::start(source, Changes::with_images(), from.as_ref()) {
-            Ok(feed) => return Ok((FeedKind::Binlog, Box::new(feed))),
-            Err(why) => tracing::debug!("the binary log is not used: {why}"),
+        if may_log {
+            match Binlog::start(source, Changes::with_images(), from.as_ref()) {
+                Ok(feed) => return Ok((FeedKind::Binlog, Box::new(feed))),
+                Err(why) => tracing::debug!("the binary log is not used: {why}"),
+            }
         }
         if kind == FeedKind::Reports {
             match Reports::start(&sources.database, &sources.prefix) {

@@ -83,6 +83,11 @@ impl Status {
     pub fn can_report(&self) -> bool {
         matches!(&*self.reports, "ok" | "no table")
     }
+
+    /// Whether there is a persistent object cache.
+    pub fn has_object_cache(&self) -> bool {
+        self.object_cache != "none"
+    }
 }
 
 /// A failed request to the plugin.

@@ -51,6 +51,11 @@ pub trait Feed: Send + Sync + 'static {
     /// Whether the news name what was written. Otherwise each write ends all responses.
     fn has_names(&self) -> bool;
 
+    /// Whether writes end in these news when the requests that made them have, and so have changed WordPress's object cache as well.
+    fn has_ends(&self) -> bool {
+        false
+    }
+
     /// Where a later process can continue, if these news can be read from an earlier time on.
     fn resume_point(&self) -> Option<ResumePoint> {
         None

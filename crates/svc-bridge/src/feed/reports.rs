@@ -106,6 +106,10 @@ impl Feed for Reports {
         true
     }
 
+    fn has_ends(&self) -> bool {
+        true
+    }
+
     fn describe(&self) -> String {
         "reports of the connector: writes of WordPress are known before they run; those of other programs end stored responses after \
          about two seconds, or with their age if WordPress writes the same table at the same time"

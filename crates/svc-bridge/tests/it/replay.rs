@@ -147,6 +147,7 @@ async fn what_must_not_be_stored_is_not() {
         ("/wp-json/private", page(&[("cache-control", "private")], json!({}))),
         ("/wp-json/vary", page(&[("vary", "User-Agent")], json!({}))),
         ("/wp-json/refused", page(&[], json!({"store": false, "why": "an outgoing request"}))),
+        ("/wp-json/cache", page(&[], json!({"cache": true}))),
         ("/wp-json/clock", page(&[], json!({"age": 0}))),
         ("/wp-json/large", Page { body: "x".repeat(20_000), ..page(&[], json!({})) }),
         ("/wp-json/error", Page { status: 500, ..page(&[], json!({})) }),
