@@ -67,7 +67,6 @@ pub(super) const PLUGINS: &[Plugin] = &[
     plugin("qtranslate/qtranslate-xt", "qtranslate-xt", "qtranslate-xt/qtranslate.php"),
     plugin("stephenharris/Event-Organiser", "event-organiser", "event-organiser/event-organiser.php"),
     plugin("Strategy11/formidable-forms", "formidable", "formidable/formidable.php"),
-    plugin("LearnPress/learnpress", "learnpress", "learnpress/learnpress.php"),
     plugin("themeum/tutor", "tutor", "tutor/tutor.php"),
     plugin("siteorigin/siteorigin-panels", "siteorigin-panels", "siteorigin-panels/siteorigin-panels.php"),
     plugin("WordPress/two-factor", "two-factor", "two-factor/two-factor.php"),
