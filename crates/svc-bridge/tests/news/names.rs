@@ -279,6 +279,12 @@ async fn options_that_each_request_writes_are_changed_as_by_renderings() {
         ("UPDATE wp_options SET option_value = 'at 1:2' WHERE option_id = 1", true),
         ("UPDATE wp_options SET option_value = 'at 1:3' WHERE option_id = 1", false),
         ("UPDATE wp_options SET option_value = 'at 1:4', autoload = 'on' WHERE option_id = 1", true),
+        ("UPDATE wp_options SET option_value = CONCAT('next ', UNIX_TIMESTAMP() + 100) WHERE option_id = 1", true),
+        (
+            "DO SLEEP(3); UPDATE wp_options SET option_value = CONCAT('next ', UNIX_TIMESTAMP() + 100) WHERE option_id = 1",
+            false,
+        ),
+        ("UPDATE wp_options SET option_value = CONCAT('next ', UNIX_TIMESTAMP() + 3600) WHERE option_id = 1", true),
         ("DELETE FROM wp_options WHERE option_id = 1", true),
         ("INSERT INTO wp_options VALUES (1, 'seen', 'at 10:20', 'off')", true),
     ] {

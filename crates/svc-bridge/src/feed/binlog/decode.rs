@@ -16,6 +16,7 @@ use super::{
     schema::{Found, Schema, Site, Wanted},
     server::Point,
     statement::{Effect, effect},
+    times::Timed,
     written::Written,
 };
 use crate::{
@@ -258,7 +259,9 @@ impl Decoder {
             | kind::GTID_LIST
             | kind::START_ENCRYPTION => {}
             other => match rows_event(other) {
-                Some((operation, version, compressed)) => self.rows(event.data, operation, version, compressed),
+                Some((operation, version, compressed)) => {
+                    self.rows(event.data, event.time, operation, version, compressed)
+                }
                 None if event.flags & IGNORABLE != 0 => {}
                 None => self.written.all(),
             },
@@ -375,7 +378,7 @@ impl Decoder {
         schema.found(table, self.changes.columns(&short.to_lowercase()), columns)
     }
 
-    fn rows(&mut self, data: &[u8], operation: Operation, version: u8, compressed: bool) {
+    fn rows(&mut self, data: &[u8], time: u32, operation: Operation, version: u8, compressed: bool) {
         /// Ends a statement that has changed no rows.
         const NO_TABLE: u64 = 0xFF_FFFF;
         let is_by_read = self.is_by_read;
@@ -412,11 +415,11 @@ impl Decoder {
         let (others, by_reads) = (&mut self.written, &mut self.by_reads);
         let added = data.and_then(|data| {
             rows.each(data, &layout.columns, |first, second| {
-                let is_by_read = is_by_read || by_reads.are_alike(layout, first, second);
+                let is_alike = by_reads.are_alike(layout, first, second, time);
                 if is_by_read {
                     by_reads.remember(layout, second);
                 }
-                let written = if is_by_read { &mut by_reads.written } else { &mut *others };
+                let written = if is_by_read || is_alike { &mut by_reads.written } else { &mut *others };
                 add_row(written, short, &rows, layout, first, second)
             })
         });
@@ -442,22 +445,31 @@ struct ByReads {
     written: Written,
     /// Hashes of what they last wrote into options, without digits.
     values: HashMap<Vec<u8>, u64>,
+    /// What was last written into options with times, and when, by anybody.
+    times: HashMap<Vec<u8>, (u32, Timed)>,
 }
 
 /// Most options of which such a hash is remembered.
 const OPTIONS: usize = 1_000;
 
 impl ByReads {
-    /// Whether a row is changed as renderings change it: an option that they write as well, and of which only digits differ, such as a time or a
-    /// counter. Each request to WordPress may write it, also those that are no reads.
-    fn are_alike(&self, layout: &Layout, first: &[Value<'_>], second: Option<&[Value<'_>]>) -> bool {
-        let Some((name, before)) = option(layout, first) else { return false };
-        let Some((_, after)) = second.and_then(|second| option(layout, second)) else { return false };
-        let same_name = layout.wanted.as_ref().is_some_and(|wanted| {
-            let others = |at: &usize| Some(*at) != wanted.value;
-            second.is_some_and(|second| (0..first.len()).filter(others).all(|at| first[at] == second[at]))
-        });
-        same_name && self.values.get(name) == Some(&before) && before == after
+    /// Whether a row is changed as renderings change it, by whatever request: an option that they write as well, and of which only digits differ, or
+    /// one of which only times differ, by as much as the clock since it was written before.
+    fn are_alike(&mut self, layout: &Layout, first: &[Value<'_>], second: Option<&[Value<'_>]>, now: u32) -> bool {
+        let (Some(second), Some(at)) = (second, layout.wanted.as_ref().and_then(|wanted| wanted.value)) else {
+            return false;
+        };
+        let (Some(before), Some(after)) = (option(layout, first), option(layout, second)) else { return false };
+        let is_value = (0..first.len()).all(|column| column == at || first[column] == second[column]);
+        let next = Timed::read(after.1);
+        let last = self.times.get(before.0).filter(|(_, last)| is_value && *last == Timed::read(before.1));
+        let follows = last.is_some_and(|(then, last)| last.is_followed(&next, i64::from(now) - i64::from(*then)));
+        if self.times.len() >= OPTIONS {
+            self.times.clear();
+        }
+        self.times.insert(after.0.to_vec(), (now, next));
+        let rest = without_digits(before.1);
+        follows || is_value && rest == without_digits(after.1) && self.values.get(before.0) == Some(&rest)
     }
 
     /// Remembers what a rendering has written.
@@ -466,18 +478,23 @@ impl ByReads {
             if self.values.len() >= OPTIONS {
                 self.values.clear();
             }
-            self.values.insert(name.to_vec(), value);
+            self.values.insert(name.to_vec(), without_digits(value));
         }
     }
 }
 
-/// The name of an option, and a hash of its value without digits.
-fn option<'a>(layout: &Layout, row: &[Value<'a>]) -> Option<(&'a [u8], u64)> {
+/// The name and the value of an option.
+fn option<'a>(layout: &Layout, row: &[Value<'a>]) -> Option<(&'a [u8], &'a [u8])> {
     let wanted = layout.wanted.as_ref()?;
     let (Value::Bytes(name), Value::Bytes(value)) = (row[wanted.row.0], row[wanted.value?]) else { return None };
+    Some((name, value))
+}
+
+/// A hash of a value without its digits.
+fn without_digits(value: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.split(u8::is_ascii_digit).filter(|part| !part.is_empty()).for_each(|part| hasher.write(part));
-    Some((name, hasher.finish()))
+    hasher.finish()
 }
 
 /// Adds the names of a row. `None` if it is not as expected; then the whole table has to be added.

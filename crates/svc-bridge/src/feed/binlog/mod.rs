@@ -16,6 +16,7 @@ mod schema;
 mod server;
 mod shared;
 mod statement;
+mod times;
 mod written;
 
 use std::{
