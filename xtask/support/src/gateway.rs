@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use crate::server::{self, Response, Server, exchange, send};
 
 /// The longest time until the news of writes can be read.
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_secs(120);
 
 /// A read that is replayed when it is asked for again.
 const REPLAYED: &str = "/wp-json/wp/v2/types";

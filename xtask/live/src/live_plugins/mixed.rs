@@ -33,6 +33,24 @@ const READERS: u64 = 64;
 /// Renderings for comparisons at the same time: they occupy WordPress, but no reader.
 const REFERENCES: usize = 1;
 
+/// Reads that front ends send often.
+const COMMON: [&str; 14] = [
+    "",
+    "wp/v2/posts",
+    "wp/v2/posts?per_page=5&_embed=1",
+    "wp/v2/posts?per_page=3&page=2&_fields=id,title,link",
+    "wp/v2/posts?search=a",
+    "wp/v2/pages?per_page=20",
+    "wp/v2/categories",
+    "wp/v2/tags?per_page=50",
+    "wp/v2/comments",
+    "wp/v2/users",
+    "wp/v2/media?per_page=5",
+    "wp/v2/search?search=e",
+    "wp/v2/types",
+    "wp/v2/taxonomies",
+];
+
 /// Failures that are printed.
 const SHOWN: usize = 20;
 
@@ -98,13 +116,15 @@ pub(super) fn run(gateway: &Gateway, targets: &[String], seconds: u64, rate: u64
     }
     let callers = callers(gateway)?;
     let writer = Writer::new(gateway, seed)?;
-    let mut targets: Vec<String> = targets.iter().cloned().chain(writer.paths()).collect();
+    let common = COMMON.iter().map(|path| format!("/wp-json/{path}"));
+    let mut targets: Vec<String> = targets.iter().cloned().chain(writer.paths()).chain(common).collect();
     targets.sort();
     targets.dedup();
     let mut random = Random(seed);
     for n in (1..targets.len()).rev() {
         targets.swap(n, random.below(n + 1));
     }
+    writer.write_all(&mut random);
     say(&format!("seed {seed}: {} callers, {} URLs, {rate} reads per second", callers.len(), targets.len()))?;
     let mut run = Run {
         gateway,

@@ -84,9 +84,17 @@ impl<'a> Writer<'a> {
         Ok(has_any)
     }
 
+    /// Writes the first version of each object, so that most responses have versions. Plugins may refuse some.
+    pub(super) fn write_all(&self, random: &mut Random) {
+        (0..self.objects.len()).for_each(|n| drop(self.write_object(n, random)));
+    }
+
     /// Writes a new version of an object.
     pub(super) fn write(&self, random: &mut Random) -> Result<()> {
-        let n = random.below(self.objects.len());
+        self.write_object(random.below(self.objects.len()), random)
+    }
+
+    fn write_object(&self, n: usize, random: &mut Random) -> Result<()> {
         let object = &self.objects[n];
         let _turn = object.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let version = object.sent.fetch_add(1, SeqCst) + 1;
