@@ -27,8 +27,8 @@ use super::{
     writes::Writer,
 };
 
-/// Parallel readers.
-const READERS: u64 = 64;
+/// Parallel readers: so many that those who wait for WordPress leave enough others.
+const READERS: u64 = 256;
 
 /// Renderings for comparisons at the same time: they occupy WordPress, but no reader.
 const REFERENCES: usize = 1;
