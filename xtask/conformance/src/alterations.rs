@@ -1,6 +1,6 @@
 //! Alters recorded responses, and tests that the comparison notices each alteration.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -65,13 +65,13 @@ fn alter(value: &mut Value) {
 
 /// Compares each recorded response with itself and with its altered copies; returns the number of these.
 fn check(scenario: &Scenario) -> usize {
-    let rules = Rc::new(BrandRules::new(brand::RECORDED).unwrap());
-    let normalizer = Rc::new(Normalizer::new("http://h", "http://h", 0.0).unwrap());
+    let rules = Arc::new(BrandRules::new(brand::RECORDED).unwrap());
+    let normalizer = Arc::new(Normalizer::new("http://h", "http://h", 0.0).unwrap());
     let differs = |recorded: &StepResponse, received: &StepResponse| {
         let step = scenario.steps.iter().find(|step| step.name == recorded.name).unwrap();
         // A received response has its nonces replaced already.
         let received = StepResponse { body: normalizer.recorded(&received.body), ..received.clone() };
-        Comparison::new(Rc::clone(&rules), Rc::clone(&normalizer)).difference(step, recorded, &received).is_some()
+        Comparison::new(Arc::clone(&rules), Arc::clone(&normalizer)).difference(step, recorded, &received).is_some()
     };
     let mut tried = 0;
     for recorded in scenario.recording().unwrap() {

@@ -3,7 +3,7 @@
 //! Objects are equal in any order of their keys (which `order.rs` compares), lists in order only; `1` equals `1.0`. Ids that WordPress gave out
 //! during the recording are related one to one with the server's (`ids.rs`).
 
-use std::{collections::BTreeSet, rc::Rc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Map, Number, Value};
 
@@ -27,13 +27,13 @@ const SHOWN_KEYS: usize = 8;
 
 /// Compares responses of one scenario.
 pub(crate) struct Comparison {
-    brand: Rc<BrandRules>,
-    normalizer: Rc<Normalizer>,
+    brand: Arc<BrandRules>,
+    normalizer: Arc<Normalizer>,
     ids: Ids,
 }
 
 impl Comparison {
-    pub(crate) fn new(brand: Rc<BrandRules>, normalizer: Rc<Normalizer>) -> Self {
+    pub(crate) fn new(brand: Arc<BrandRules>, normalizer: Arc<Normalizer>) -> Self {
         Comparison { brand, normalizer, ids: Ids::default() }
     }
 
@@ -241,7 +241,7 @@ mod tests {
     fn difference(recorded: &Value, received: &Value) -> String {
         let (brand, normalizer) =
             (BrandRules::new("wp").unwrap(), Normalizer::new("http://h", "http://h", 0.0).unwrap());
-        Comparison::new(Rc::new(brand), Rc::new(normalizer)).value(recorded, received, "").unwrap_or_default()
+        Comparison::new(Arc::new(brand), Arc::new(normalizer)).value(recorded, received, "").unwrap_or_default()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    rc::Rc,
+    sync::Arc,
 };
 
 use anyhow::{Context, Result, bail};
@@ -25,7 +25,7 @@ const TARGET: &[u8] = b"/%?&=:;,+@!$'()*[]#|^<>\"\\{}";
 /// Inputs of requests.
 pub(crate) struct Requests {
     pub(crate) keys: SiteKeys,
-    pub(crate) brand: Rc<BrandRules>,
+    pub(crate) brand: Arc<BrandRules>,
     /// The URL that the server writes in its responses.
     pub(crate) site_url: String,
     /// Folders with the files that steps send.
@@ -170,7 +170,7 @@ mod tests {
         let own = own_folder().unwrap();
         let requests = Requests {
             keys: SiteKeys::read(&own.join("site/svc.toml")).unwrap(),
-            brand: Rc::new(BrandRules::new(brand).unwrap()),
+            brand: Arc::new(BrandRules::new(brand).unwrap()),
             site_url: "http://h".to_owned(),
             assets: vec![own.join("assets")],
         };

@@ -1,6 +1,6 @@
 //! Sends the steps of a scenario to a server, and compares or records its responses.
 
-use std::{collections::HashMap, path::PathBuf, rc::Rc};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -37,7 +37,7 @@ pub(crate) struct Runner {
 
 /// The state of a sequence of steps.
 pub(crate) struct Session {
-    normalizer: Rc<Normalizer>,
+    normalizer: Arc<Normalizer>,
     variables: Variables,
 }
 
@@ -64,7 +64,7 @@ impl Runner {
             number => number.as_f64(),
         };
         let zone = zone.with_context(|| format!("the index has no offset from UTC: {}", index.gmt_offset))?;
-        let requests = Requests { keys, brand: Rc::new(BrandRules::new(brand)?), site_url: index.url, assets };
+        let requests = Requests { keys, brand: Arc::new(BrandRules::new(brand)?), site_url: index.url, assets };
         Ok(Runner { client, requests, base, zone, described: None, violations: Vec::new() })
     }
 
@@ -100,18 +100,18 @@ impl Runner {
     }
 
     /// The brand of the server.
-    pub(crate) fn brand(&self) -> Rc<BrandRules> {
-        Rc::clone(&self.requests.brand)
+    pub(crate) fn brand(&self) -> Arc<BrandRules> {
+        Arc::clone(&self.requests.brand)
     }
 
     /// Replaces what differs from run to run, from now on.
-    pub(crate) fn normalizer(&self) -> Result<Rc<Normalizer>> {
-        Normalizer::new(&self.base, &self.requests.site_url, self.zone).map(Rc::new)
+    pub(crate) fn normalizer(&self) -> Result<Arc<Normalizer>> {
+        Normalizer::new(&self.base, &self.requests.site_url, self.zone).map(Arc::new)
     }
 
     /// Begins a sequence of steps.
-    pub(crate) fn session(&self, normalizer: &Rc<Normalizer>) -> Result<Session> {
-        Ok(Session { normalizer: Rc::clone(normalizer), variables: Variables::new(&self.requests.site_url)? })
+    pub(crate) fn session(&self, normalizer: &Arc<Normalizer>) -> Result<Session> {
+        Ok(Session { normalizer: Arc::clone(normalizer), variables: Variables::new(&self.requests.site_url)? })
     }
 
     /// Runs a scenario and compares each response with the recorded one.
@@ -121,7 +121,7 @@ impl Runner {
             scenario.recording()?.into_iter().map(|recorded| (recorded.name.clone(), recorded)).collect();
         let orders = Orders::read()?;
         let brand = self.brand();
-        let mut comparison = Comparison::new(Rc::clone(&brand), Rc::clone(&normalizer));
+        let mut comparison = Comparison::new(Arc::clone(&brand), Arc::clone(&normalizer));
         let mut session = self.session(&normalizer)?;
         let mut report = Report { scenario: scenario.name.clone(), passed: 0, failures: Vec::new() };
         for step in &scenario.steps {

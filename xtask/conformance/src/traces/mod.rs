@@ -16,9 +16,9 @@ mod shrink;
 mod side;
 mod values;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, thread};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 use svc_test_databases::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use xtask_support::{say, server};
@@ -124,19 +124,25 @@ impl Servers {
         Ok(Servers(servers))
     }
 
-    /// Restores the recorded site on all servers, or on that of one engine.
+    /// Restores the recorded site on all servers, or on that of one engine, at the same time.
     fn restore(&mut self, only: Option<&str>) -> Result<Vec<(&'static str, Side)>> {
-        let mut sides = Vec::new();
-        for (engine, site, _) in self.0.iter_mut().filter(|(engine, ..)| only.is_none_or(|only| only == *engine)) {
-            site.reset()?;
-            let database = match site.database_url() {
-                Some(url) => Database::at(&url)?,
-                None => Database::file(&site.database_file())?,
-            };
-            sides.push((*engine, Side::new(runner(site.url()?)?, database)?));
-        }
-        Ok(sides)
+        let sites = self.0.iter_mut().filter(|(engine, ..)| only.is_none_or(|only| only == *engine));
+        thread::scope(|scope| {
+            let restored: Vec<_> =
+                sites.map(|(engine, site, _)| scope.spawn(|| Ok((*engine, restored(site)?)))).collect();
+            restored.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?).collect()
+        })
     }
+}
+
+/// Restores the recorded site on one server.
+fn restored(site: &mut Site) -> Result<Side> {
+    site.reset()?;
+    let database = match site.database_url() {
+        Some(url) => Database::at(&url)?,
+        None => Database::file(&site.database_file())?,
+    };
+    Side::new(runner(site.url()?)?, database)
 }
 
 fn assets() -> Result<Vec<PathBuf>> {
@@ -254,15 +260,23 @@ fn live(
     explained: &Explained,
     only: Option<&str>,
 ) -> Result<Outcome> {
-    remote::reset(peer.reset)?;
-    let mut judge = Judge::new(servers.restore(only)?, explained);
-    let mut wordpress = Side::new(runner(peer.url)?, Database::at(peer.database)?)?;
+    let (mut sides, mut wordpress) = thread::scope(|scope| {
+        let wordpress = scope.spawn(|| {
+            remote::reset(peer.reset)?;
+            Side::new(runner(peer.url)?, Database::at(peer.database)?)
+        });
+        let sides = servers.restore(only)?;
+        anyhow::Ok((sides, wordpress.join().map_err(|_| anyhow!("a thread panicked"))??))
+    })?;
+    let mut judge = Judge::new(&sides, explained);
     let mut trace = RecordedTrace { seed, steps: Vec::new() };
     for source in sources {
         let step: Step = serde_json::from_value(source.clone()).with_context(|| format!("the step {source}"))?;
-        let observed = wordpress.send(&step)?;
-        let goes_on = judge.check(&source, &step, &observed)?;
-        trace.steps.push(RecordedStep { source, step, response: observed.response, rows: observed.rows });
+        let all = sides.iter_mut().map(|(_, side)| side).chain([&mut wordpress]);
+        let mut received = Side::send_to_all(all, &step)?;
+        let expected = received.pop().context("WordPress is the last server")?;
+        let goes_on = judge.check(&source, &step, &expected, &received);
+        trace.steps.push(RecordedStep { source, step, response: expected.response, rows: expected.rows });
         if !goes_on {
             break;
         }
@@ -289,12 +303,14 @@ fn replay(explained: &Explained, servers: &mut Servers, findings: &mut Findings)
     let traces = recording::read()?;
     let n_traces = traces.len();
     for RecordedTrace { seed, steps } in traces {
-        let mut judge = Judge::new(servers.restore(None)?, explained);
+        let mut sides = servers.restore(None)?;
+        let mut judge = Judge::new(&sides, explained);
         let mut trace = RecordedTrace { seed, steps: Vec::new() };
         for recorded in steps {
-            let observed = Observed { response: recorded.response, rows: recorded.rows };
-            let goes_on = judge.check(&recorded.source, &recorded.step, &observed)?;
-            let Observed { response, rows } = observed;
+            let expected = Observed { response: recorded.response, rows: recorded.rows };
+            let received = Side::send_to_all(sides.iter_mut().map(|(_, side)| side), &recorded.step)?;
+            let goes_on = judge.check(&recorded.source, &recorded.step, &expected, &received);
+            let Observed { response, rows } = expected;
             trace.steps.push(RecordedStep { response, rows, ..recorded });
             if !goes_on {
                 break;

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
-    rc::Rc,
+    sync::Arc,
 };
 
 use anyhow::{Context, Result};
@@ -66,7 +66,7 @@ type Row = BTreeMap<String, Value>;
 type Rows = BTreeMap<Vec<String>, Row>;
 
 /// The rows of all tables. A table that did not change is shared with the snapshot before.
-pub(super) type Snapshot = BTreeMap<&'static str, Rc<Rows>>;
+pub(super) type Snapshot = BTreeMap<&'static str, Arc<Rows>>;
 
 /// The database of a server, and what tells whether a table changed: most requests change few tables or none, and reading
 /// all rows costs more than the requests.
@@ -114,7 +114,7 @@ impl Database {
         for table in TABLES.iter().filter(|table| changed.contains(table.name)) {
             if let Some(rows) = self.engine.rows(table)? {
                 let keyed = rows.into_iter().filter_map(|row| keyed(table, row));
-                self.last.insert(table.name, Rc::new(keyed.collect()));
+                self.last.insert(table.name, Arc::new(keyed.collect()));
             }
         }
         Ok(self.last.clone())
@@ -123,7 +123,7 @@ impl Database {
 
 /// A snapshot of tables without rows.
 fn empty() -> Snapshot {
-    TABLES.iter().map(|table| (table.name, Rc::default())).collect()
+    TABLES.iter().map(|table| (table.name, Arc::default())).collect()
 }
 
 impl Engine {
@@ -223,7 +223,7 @@ pub(super) fn changes(before: &Snapshot, after: &Snapshot) -> Value {
     let mut all = Map::new();
     for table in TABLES {
         let (Some(before), Some(after)) = (before.get(table.name), after.get(table.name)) else { continue };
-        if Rc::ptr_eq(before, after) {
+        if Arc::ptr_eq(before, after) {
             continue;
         }
         let mut changed = Vec::new();
@@ -293,7 +293,7 @@ mod tests {
                 .map(|t| {
                     (
                         t.name,
-                        Rc::new(if t.name == table {
+                        Arc::new(if t.name == table {
                             rows.iter().cloned().filter_map(|r| keyed(found, r)).collect()
                         } else {
                             Rows::new()
@@ -342,11 +342,11 @@ mod tests {
         let mut database = Database::file(&path).unwrap();
         let first = database.snapshot().unwrap();
         let same = database.snapshot().unwrap();
-        assert!(TABLES.iter().all(|table| Rc::ptr_eq(&first[table.name], &same[table.name])));
+        assert!(TABLES.iter().all(|table| Arc::ptr_eq(&first[table.name], &same[table.name])));
         writer.execute_batch("INSERT INTO wp_terms (term_id, note) VALUES ('7', 'x')").unwrap();
         let second = database.snapshot().unwrap();
         let expected = json!({"terms": [{"added": {"term_id": "7", "note": "x"}}]});
         assert_eq!(changes(&first, &second), expected);
-        assert!(Rc::ptr_eq(&first["posts"], &second["posts"]));
+        assert!(Arc::ptr_eq(&first["posts"], &second["posts"]));
     }
 }

@@ -1,5 +1,5 @@
-//! Changes of a post within one second: the second one leaves the time of the last change as it is, so whether that time is among
-//! the changed columns depends on the speed of the server.
+//! Changes of a post within one second: the second one leaves the time of the last change as it is, and the date of a draft that
+//! has none of its own, so whether these times are among the changed columns depends on the speed of the server.
 
 use std::{
     collections::HashMap,
@@ -8,8 +8,8 @@ use std::{
 
 use serde_json::{Map, Value};
 
-/// The columns with the time of the last change.
-const MODIFIED: [&str; 2] = ["post_modified", "post_modified_gmt"];
+/// The columns that a change sets to the present.
+const TIMES: [&str; 3] = ["post_modified", "post_modified_gmt", "post_date"];
 
 /// Two changes that are observed after one another in a shorter time may have been made within one second.
 const WINDOW: Duration = Duration::from_secs(3);
@@ -19,10 +19,10 @@ const WINDOW: Duration = Duration::from_secs(3);
 pub(super) struct LastChanges(HashMap<String, Instant>);
 
 impl LastChanges {
-    /// Records the posts in these changes of rows whose time of the last change is the present.
+    /// Records the posts in these changes of rows that have the present as one of their times.
     pub(super) fn record(&mut self, rows: &Value) {
         for post in posts(rows) {
-            if let (Some(id), true) = (id(post), MODIFIED.iter().any(|column| is_present(post.get(*column)))) {
+            if let (Some(id), true) = (id(post), TIMES.iter().any(|column| is_present(post.get(*column)))) {
                 self.0.insert(id.to_owned(), Instant::now());
             }
         }
@@ -42,7 +42,7 @@ pub(super) fn without_kept_times(rows: &Value, others: &Value, last: &LastChange
         let Some(post) = change.get_mut("changed").and_then(Value::as_object_mut) else { return true };
         let Some(id) = id(post).filter(|id| last.has_recent(id)) else { return true };
         let other = changed_post(others, id);
-        let may_be_kept = |column: &str, value: &Value| MODIFIED.contains(&column) && is_present(Some(value));
+        let may_be_kept = |column: &str, value: &Value| TIMES.contains(&column) && is_present(Some(value));
         let mut columns = post.iter().filter(|(column, _)| *column != "ID");
         if other.is_none() && columns.all(|(column, value)| may_be_kept(column, value)) {
             // The other server has changed nothing else, either.
@@ -101,6 +101,8 @@ mod tests {
         assert_eq!(without_kept_times(&with, &without, &last), without);
         assert_eq!(without_kept_times(&with, &with, &last), with);
         assert_eq!(without_kept_times(&with, &json!({}), &last), with, "the other server did not change the post");
+        let draft = json!({"posts": [{"changed": {"ID": "7", "post_title": "x", "post_date": "{now-local}", "post_modified": "{now-local}"}}]});
+        assert_eq!(without_kept_times(&draft, &without, &last), without);
         let only = json!({"posts": [{"changed": {"ID": "7", "post_modified": "{now-local}"}}]});
         assert_eq!(without_kept_times(&only, &json!({}), &last), json!({}));
         let past =

@@ -1,8 +1,8 @@
 //! A server that takes part in a trace: it receives the requests, and the changes of its rows are observed.
 
-use std::rc::Rc;
+use std::{sync::Arc, thread};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use fancy_regex::Regex;
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use crate::{
 pub(super) struct Side {
     runner: Runner,
     session: Session,
-    normalizer: Rc<Normalizer>,
+    normalizer: Arc<Normalizer>,
     database: Database,
     rows: Snapshot,
     lengths: Regex,
@@ -45,12 +45,12 @@ impl Side {
         Ok(Side { runner, session, normalizer, database, rows, lengths, hashes })
     }
 
-    pub(super) fn brand(&self) -> Rc<BrandRules> {
+    pub(super) fn brand(&self) -> Arc<BrandRules> {
         self.runner.brand()
     }
 
-    pub(super) fn normalizer(&self) -> Rc<Normalizer> {
-        Rc::clone(&self.normalizer)
+    pub(super) fn normalizer(&self) -> Arc<Normalizer> {
+        Arc::clone(&self.normalizer)
     }
 
     /// Sends a step and compares the rows with those before it.
@@ -60,6 +60,14 @@ impl Side {
         let rows = changes(&self.rows, &after);
         self.rows = after;
         Ok(Observed { response, rows: self.stored(&self.normalizer.value(&rows)) })
+    }
+
+    /// Sends a step to several servers at once, and returns what each of them does.
+    pub(super) fn send_to_all<'s>(sides: impl Iterator<Item = &'s mut Side>, step: &Step) -> Result<Vec<Observed>> {
+        thread::scope(|scope| {
+            let sent: Vec<_> = sides.map(|side| scope.spawn(|| side.send(step))).collect();
+            sent.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?).collect()
+        })
     }
 
     /// A stored value without what differs from run to run, and with a mark for the present time.

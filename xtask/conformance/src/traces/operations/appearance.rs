@@ -110,7 +110,12 @@ impl Operations {
             }
             5 => self.delete(path, 60),
             6 => Ok(Request::read(path, self.choices.read_parameters(&["id", "content", "source", "title"])?)),
-            _ => Ok(Request::read(format!("/wp/v2/{kind}"), self.choices.read_parameters(&["id", "source", "wp_id"])?)),
+            _ => {
+                let query = self.choices.read_parameters(&["id", "source", "wp_id"])?;
+                // The order is that of the files in the theme's folder, which differs between file systems.
+                let more = [("unordered".to_owned(), json!(["", "/body"]))].into_iter().collect();
+                Ok(Request { more, ..Request::read(format!("/wp/v2/{kind}"), query) })
+            }
         }
     }
 

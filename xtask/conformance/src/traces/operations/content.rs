@@ -141,6 +141,10 @@ impl Operations {
         c.maybe(&mut query, 30, "status", |c| {
             Ok(c.pick(&["publish", "draft", "any", "publish,draft", "trash", "private", "nosuch"]).into())
         })?;
+        // Drafts have no slug.
+        if query.contains_key("status") && query.get("orderby").is_some_and(|key| key == "slug") {
+            query.insert("orderby".to_owned(), "id".into());
+        }
         c.maybe(&mut query, 12, "search", |c| {
             Ok(c.pick(&["fox", "alpha", "é", "nothing at all", "\"two words\"", "-beta"]).into())
         })?;
