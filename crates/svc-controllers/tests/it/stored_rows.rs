@@ -241,6 +241,32 @@ async fn a_menu_item_without_a_menu_has_the_first_position() {
     }
 }
 
+/// WordPress counts the items that it shows, whatever their stored positions are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_published_page_is_added_after_the_items_that_are_shown() {
+    let h = Harness::new();
+    let menu = json!({"name": "New", "auto_add": true});
+    let menu = h.json(ADMIN, Method::POST, "/svc/v2/menus", menu).await.body["id"].as_i64().unwrap();
+    let publish = async |title: &str| {
+        let page = json!({"title": title, "status": "publish"});
+        h.json(EDITOR, Method::POST, "/svc/v2/pages", page).await.body["id"].as_i64().unwrap()
+    };
+    let add = async |status: &str| {
+        let item =
+            json!({"menus": menu, "title": "x", "url": "https://example.com", "menu_order": 5, "status": status});
+        assert_eq!(h.json(ADMIN, Method::POST, ITEMS, item).await.status, 201);
+    };
+    add("draft").await;
+    let first = publish("a menu without a published item").await;
+    assert_eq!(row(&h, first + 1).menu_order, 0);
+    add("publish").await;
+    let third = publish("three items").await;
+    assert_eq!(row(&h, third + 1).menu_order, 4);
+    assert_eq!(h.json(ADMIN, Method::DELETE, &format!("/svc/v2/pages/{first}"), json!({})).await.status, 200);
+    let fourth = publish("three of four items link to something that exists").await;
+    assert_eq!(row(&h, fourth + 1).menu_order, 4);
+}
+
 /// The item of a page that is added automatically belongs to the user who publishes the page.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_published_page_is_added_to_an_empty_menu_at_position_0() {

@@ -1,17 +1,14 @@
 //! Adds new pages to menus.
 
 use chrono::NaiveDateTime;
-use svc_model::{Post, PostId, UserId};
-use svc_store::{
-    Tx,
-    meta::{self, MetaKind},
-    posts, terms,
-};
+use svc_auth::Caller;
+use svc_model::{Post, PostId, TermId, UserId};
+use svc_store::{Tx, posts, terms};
 
 use crate::{
     Settings, Site, SiteResult,
     menus::{
-        item::{ITEM, MENU, items_of},
+        item::{ITEM, MENU, NavItem, items, items_of},
         save,
         target::{TargetKind, TargetRef},
     },
@@ -37,16 +34,13 @@ pub(crate) fn add_published_page(
         if terms::get(tx, *menu, Some(MENU))?.is_none() {
             continue;
         }
-        let items = items_of(tx, *menu)?;
-        let numbers: Vec<i64> = items.iter().map(|id| id.0).collect();
-        let number = page.id.0.to_string();
-        let is_linked = |meta: &svc_store::Meta| meta.text("_menu_item_object_id") == number;
-        if meta::load(tx, MetaKind::Post, &numbers)?.values().any(is_linked) {
+        let items = shown_items(tx, site, settings, *menu)?;
+        if items.iter().any(|item| item.object_id() == page.id.0) {
             continue;
         }
-        // The first item of a menu has the position 0, as in WordPress.
-        let last_position = posts::get_many(tx, &items)?.iter().map(|item| item.menu_order).max();
-        let id = insert(tx, site, settings, last_position.map_or(0, |last| last + 1), by)?;
+        // WordPress counts positions from 1, except for the first item of a menu, which it adds at 0.
+        let position = if items.is_empty() { 0 } else { i64::try_from(items.len()).unwrap_or(i64::MAX - 1) + 1 };
+        let id = insert(tx, site, settings, position, by)?;
         let target_ref = TargetRef {
             kind: TargetKind::PostType,
             object: page.post_type.clone(),
@@ -61,6 +55,20 @@ pub(crate) fn add_published_page(
         terms::set_object_terms(tx, id, MENU, &[*menu])?;
     }
     Ok(())
+}
+
+/// The items of a menu that are published or drafts, and whose target exists.
+fn shown_items(tx: &mut Tx, site: &Site, settings: &Settings, menu: TermId) -> SiteResult<Vec<NavItem>> {
+    let ids = items_of(tx, menu)?;
+    let mut rows = posts::get_many(tx, &ids)?;
+    rows.retain(|row| matches!(row.status.as_str(), "publish" | "draft"));
+    if !rows.iter().any(|row| row.status == "publish") {
+        // WordPress takes a menu without a published item for empty.
+        return Ok(Vec::new());
+    }
+    let mut items = items(tx, site, settings, &Caller::default(), rows)?;
+    items.retain(|item| !item.target.invalid);
+    Ok(items)
 }
 
 fn insert(
