@@ -11,7 +11,7 @@ use crate::{
     core::BlockCall,
     data::{CommentView, CommentsQuery, PostView},
     html::{classes, formatted, heading, stored},
-    posts::{display_date, iso_date},
+    posts::{display_date, iso_date, title_or_placeholder},
     urls,
     users::{avatar_image, plain_name},
 };
@@ -63,7 +63,7 @@ fn latest_item(call: &BlockCall<'_>, comment: &CommentView, text_mode: &str) -> 
         )
     };
     let title = call.data().post(comment.comment.post).map(|post| post.title.clone()).unwrap_or_default();
-    let title = if title.is_empty() { Html::from("(no title)") } else { title };
+    let title = title_or_placeholder(title);
     out.push(html!("<article><footer class=\"wp-block-latest-comments__comment-meta\">{} on <a class=\"wp-block-latest-comments__comment-link\" href=\"{}\">{}</a>", author, esc_url(&comment.link), title));
     if let (true, Some(date)) = (call.is("displayDate"), comment.comment.date) {
         out.push(html!(

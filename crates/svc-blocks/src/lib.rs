@@ -26,4 +26,5 @@ pub mod variations;
 
 pub use crate::core::{CoreBlocks, MAX_BYTES, with_text};
 pub use data::BlockData;
+pub use posts::title_or_placeholder;
 pub use renderers::has_renderer;

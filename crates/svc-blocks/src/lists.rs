@@ -12,6 +12,7 @@ use crate::{
     date,
     html::{formatted, stored},
     navigation::{SubmenuOpening, context_colors},
+    posts::is_untitled,
     urls,
 };
 
@@ -392,7 +393,7 @@ impl PageTree<'_> {
         class.push((level > 0).then_some(below));
         let link_class = if in_menu { " wp-block-navigation-item__content" } else { "" };
         // The stored title: page lists mark neither private nor protected pages.
-        let title = if matches!(page.post.title.as_str(), "" | "0") { "(no title)" } else { &page.post.title };
+        let title = if is_untitled(&page.post.title) { "(no title)" } else { &page.post.title };
         let current = if is_current { " aria-current=\"page\"" } else { "" };
         let nested = if has_child {
             let button = self.opening.map_or_else(Html::new, |opening| opening.button(title));

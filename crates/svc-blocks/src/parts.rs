@@ -9,6 +9,7 @@ use crate::{
     core::{BlockCall, root_of},
     date,
     html::{classes, element, stored},
+    posts::{iso_date, title_or_placeholder},
 };
 
 /// Maximum number of feed items.
@@ -89,17 +90,14 @@ pub(crate) fn rss(call: &BlockCall<'_>) -> Html {
         return error_notice("The feed has no items.");
     }
     let item = |item: &crate::data::FeedItem| {
-        let title = match svc_text::trim(&item.title) {
-            "" => Html::from("(no title)"),
-            title => esc_html(title),
-        };
+        let title = title_or_placeholder(esc_html(svc_text::trim(&item.title)));
         let title = if item.link.is_empty() { title } else { html!("<a href='{}'>{}</a>", esc_url(&item.link), title) };
         let mut out = html!("<li class='wp-block-rss__item'><div class='wp-block-rss__item-title'>{}</div>", title);
         if let (true, Some(at)) = (call.is("displayDate"), item.date) {
             let site_info = call.data().site_info();
             out.push(html!(
                 "<time datetime=\"{}\" class=\"wp-block-rss__item-publish-date\">{}</time> ",
-                esc_attr(&crate::posts::iso_date(call, at)),
+                esc_attr(&iso_date(call, at)),
                 stored(&date::format(at, &site_info.date_format))
             ));
         }

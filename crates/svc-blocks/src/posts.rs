@@ -30,8 +30,18 @@ fn target_and_rel(call: &BlockCall<'_>) -> Html {
     html!("target=\"{}\" {}", esc_attr(call.text("linkTarget")), rel)
 }
 
+/// Whether a title counts as none. As in WordPress, that holds for `0`.
+pub(crate) fn is_untitled(title: &str) -> bool {
+    matches!(title, "" | "0")
+}
+
+/// A title, or a placeholder if there is none.
+pub fn title_or_placeholder(title: Html) -> Html {
+    if is_untitled(&title) { Html::from("(no title)") } else { title }
+}
+
 pub(crate) fn title(call: &BlockCall<'_>) -> Html {
-    let Some(post) = call.post().filter(|post| !post.title.is_empty()) else { return Html::new() };
+    let Some(post) = call.post().filter(|post| !is_untitled(&post.title)) else { return Html::new() };
     let inside = if call.is("isLink") {
         html!("<a href=\"{}\" {}>{}</a>", esc_url(&post.link), target_and_rel(call), post.title)
     } else {
@@ -460,8 +470,7 @@ mod latest {
     }
 
     fn item(call: &BlockCall<'_>, post: &PostView) -> Html {
-        let untitled = Html::from("(no title)");
-        let title = if post.title.is_empty() { &untitled } else { &post.title };
+        let title = title_or_placeholder(post.title.clone());
         let mut out = html!("<li>{}", featured_image_of(call, post));
         out.push(html!(
             "<a class=\"wp-block-latest-posts__post-title\" href=\"{}\">{}</a>",
@@ -482,7 +491,7 @@ mod latest {
             ));
         }
         if call.is("displayPostContent") {
-            out.push(text(call, post, title));
+            out.push(text(call, post, &title));
         }
         out.push("</li>\n");
         out

@@ -1,6 +1,7 @@
 //! CSS class names for a post's element.
 
 use svc_model::{Post, PostType, Term};
+use svc_php::numeric::numeric_string;
 use svc_site::Site;
 use svc_text::{Html, esc_attr};
 
@@ -33,7 +34,7 @@ pub fn class_list(site: &Site, post: &Post, post_type: &PostType, terms: &[Term]
     classes.push("hentry".to_owned());
     for taxonomy in site.registries.taxonomies.of_type(&post.post_type).filter(|t| t.public) {
         let prefix = if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name };
-        for term in terms.iter().filter(|t| t.taxonomy == taxonomy.name && !t.slug.is_empty()) {
+        for term in terms.iter().filter(|t| t.taxonomy == taxonomy.name && !matches!(t.slug.as_str(), "" | "0")) {
             classes.push(format!("{prefix}-{}", term_class(term)));
         }
     }
@@ -43,10 +44,6 @@ pub fn class_list(site: &Site, post: &Post, post_type: &PostType, terms: &[Term]
 /// A term's slug as a class name, or its id if the slug is numeric or empty once sanitized.
 pub fn term_class(term: &Term) -> String {
     let class = svc_text::sanitize_html_class(&term.slug, &term.id.to_string());
-    let digits = class.trim_start_matches('-');
-    if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) || digits.is_empty() {
-        term.id.to_string()
-    } else {
-        class
-    }
+    let is_blank = matches!(class.trim_matches('-'), "" | "0");
+    if is_blank || numeric_string(&class).is_some() { term.id.to_string() } else { class }
 }

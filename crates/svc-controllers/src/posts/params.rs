@@ -17,6 +17,7 @@ use svc_store::{
     Db, Order,
     posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
 };
+use svc_text::sanitize_title_with_dashes;
 
 use crate::errors;
 
@@ -111,7 +112,7 @@ pub(crate) fn params(site: &Site, post_type: &PostType) -> Params<PostList> {
     p.add("search_columns", array(string().one_of(["post_title", "post_content", "post_excerpt"]).first(&["enum"])).default(json!([])).describe("Columns to search.").first(&["default"]))
         .set(|l, v: Vec<String>| l.query.search_columns = v.iter().filter_map(|c| column(c)).collect());
     p.add("slug", array(string()).describe("Only return posts with these slugs."))
-        .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
+        .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| sanitize_title_with_dashes(s, false)).collect());
     p.add("status", array(string().one_of(statuses(site)).first(&["enum"])).default("publish").describe("Only return posts with these statuses.").first(&["default"]))
         .set(|l, v| l.status = v);
     let taxonomies: Vec<&Taxonomy> = site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest).collect();

@@ -157,6 +157,57 @@ async fn private_posts_are_hidden_everywhere() {
     assert_eq!((wrong.status, wrong.code()), (403, "rest_post_incorrect_password"));
 }
 
+/// WordPress makes slugs of titles otherwise than it makes them of what a list is filtered by.
+#[tokio::test(flavor = "multi_thread")]
+async fn slugs_that_a_list_is_filtered_by_are_not_made_of_titles() {
+    let h = Harness::new();
+    for slug in ["a/b", "über"] {
+        let post = json!({"title": "x", "slug": slug, "status": "publish"});
+        assert_eq!(h.json(ADMIN, Method::POST, POSTS, post).await.status, 201);
+    }
+    for (slug, found) in [("a-b", 1), ("a/b", 0), ("A-B", 1), ("uber", 1), ("%C3%BCber", 0), ("a-b,a/b", 1), ("a.b", 1)]
+    {
+        let list = h.get(ADMIN, POSTS, &format!("slug={slug}")).await;
+        assert_eq!(list.body.as_array().unwrap().len(), found, "{slug}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn class_names_of_terms_are_their_slugs_unless_those_are_numbers() {
+    let h = Harness::new();
+    let mut expected = Vec::new();
+    let mut terms = Vec::new();
+    for (slug, class) in [("0", None), ("1e5", Some("id")), ("12", Some("id")), ("x-0", Some("slug"))] {
+        let term = h.json(ADMIN, Method::POST, "/svc/v2/tags", json!({"name": slug})).await;
+        assert_eq!(term.body["slug"], slug);
+        expected.extend(class.map(|class| match class {
+            "id" => format!("tag-{}", term.body["id"]),
+            _ => format!("tag-{slug}"),
+        }));
+        terms.push(term.body["id"].clone());
+    }
+    let post = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", "tags": terms})).await;
+    let classes = post.body["class_list"].as_array().unwrap().iter().map(|class| class.as_str().unwrap());
+    let mut found: Vec<&str> = classes.filter(|class| class.starts_with("tag-")).collect();
+    (found.sort_unstable(), expected.sort_unstable());
+    assert_eq!(found, expected);
+}
+
+/// WordPress takes the title 0 for none where it shows a placeholder.
+#[tokio::test(flavor = "multi_thread")]
+async fn blocks_show_a_placeholder_for_the_title_0() {
+    let h = Harness::new();
+    let post = |content: &str| json!({"title": "0", "content": content, "status": "publish"});
+    let shown = h.json(ADMIN, Method::POST, POSTS, post("x")).await.body["id"].as_i64().unwrap();
+    let comment = json!({"post": shown, "content": "Hello"});
+    assert_eq!(h.json(ADMIN, Method::POST, "/svc/v2/comments", comment).await.status, 201);
+    let blocks = "<!-- wp:latest-posts /--><!-- wp:latest-comments /--><!-- wp:post-title /-->";
+    let response = h.json(ADMIN, Method::POST, POSTS, post(blocks)).await;
+    let html = response.body["content"]["rendered"].as_str().unwrap();
+    assert_eq!(html.matches(">(no title)<").count(), 3, "{html}");
+    assert!(!html.contains("wp-block-post-title\""), "{html}");
+}
+
 /// WordPress redirects old slugs and dates to the current URL.
 #[tokio::test(flavor = "multi_thread")]
 async fn old_slugs_and_dates_are_recorded() {

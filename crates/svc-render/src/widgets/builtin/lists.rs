@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use svc_blocks::title_or_placeholder;
 use svc_model::{Post, PostId, Term};
 use svc_site::{SiteResult, permalinks, terms::paths::slug_paths, widgets::instance::Instance};
 use svc_store::{
@@ -336,10 +337,7 @@ fn recent_posts(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteRes
     let mut items = Html::new();
     for post in &rows {
         let href = links.get(&post.id).map(|href| esc_url(href)).unwrap_or_default();
-        let title = match title_with_prefix(post) {
-            title if title.is_empty() => Html::from("(no title)"),
-            title => title,
-        };
+        let title = title_or_placeholder(title_with_prefix(post));
         let date = match post.date.filter(|_| instance.is_on("show_date")) {
             Some(date) => {
                 let date = esc_html(&svc_blocks::date::format(date, format));
