@@ -63,11 +63,7 @@ pub(super) fn http(options: &Options) -> Result<Vec<Row>> {
     let uncached = unique(&svc.site, "posts");
     let front = |_| Request::get("/");
     Ok(vec![
-        Row::ratio(
-            "list of 10, cached, over bare axum",
-            &compare(options, &load(&svc, &cached), &base, 1)?,
-            Some(0.9),
-        ),
+        Row::ratio("list of 10, cached, over bare axum", &compare(options, &load(&svc, &cached), &base, 1)?, Some(0.9)),
         Row::ratio(
             "list of 10, uncached, over bare axum",
             &compare(options, &load(&svc, &uncached), &base, 1)?,

@@ -12,9 +12,9 @@ use std::{
 
 use super::{
     bytes::Bytes,
+    point::Point,
     row::{Column, Form, Operation, Rows, TableMap, Value, integer},
     schema::{Found, Schema, Site, Wanted},
-    server::Point,
     statement::{Effect, effect},
     times::Timed,
     written::Written,

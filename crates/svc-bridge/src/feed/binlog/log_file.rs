@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::server::Point;
+use super::point::Point;
 
 /// Time for which the server is not asked: whether it is still the same, and accepts writes.
 const TRUSTED: Duration = Duration::from_millis(10);

@@ -8,6 +8,7 @@
 mod bytes;
 mod decode;
 mod log_file;
+mod point;
 mod position;
 mod queries;
 mod reader;
@@ -29,10 +30,10 @@ use futures_util::future::BoxFuture;
 pub use server::UnavailableReason;
 
 use self::{
+    point::Point,
     position::{Numbering, Visible},
     queries::{Answer, Queries, Questions},
     reader::Reader,
-    server::Point,
     shared::Shared,
 };
 use super::{Feed, ResumePoint, Unavailable, Unknown};

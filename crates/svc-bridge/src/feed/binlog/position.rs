@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::server::Point;
+use super::point::Point;
 use crate::changes::Position;
 
 /// Bits of the offset.

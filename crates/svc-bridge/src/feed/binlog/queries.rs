@@ -10,7 +10,8 @@ use tokio::sync::watch;
 
 use super::{
     UnknownReason,
-    server::{self, Point, Server, UnavailableReason},
+    point::Point,
+    server::{self, Server, UnavailableReason},
     shared::{Progress, Shared},
 };
 

@@ -11,8 +11,9 @@ use mysql::{BinlogRequest, BinlogStream, Conn, Opts, OptsBuilder, prelude::Query
 use super::{
     super::ResumePoint,
     decode::{Decoder, Event, Place, Step},
+    point::Point,
     schema::Schema,
-    server::{self, Point, Server, UnavailableReason},
+    server::{self, Server, UnavailableReason},
     shared::Shared,
 };
 

@@ -8,8 +8,8 @@ use std::{
 use mysql::{Conn, prelude::Queryable as _};
 
 use super::{
+    point::Point,
     row::{Column, Form},
-    server::Point,
 };
 use crate::names::{IDENTITIES, Identity};
 

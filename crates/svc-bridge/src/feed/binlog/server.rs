@@ -4,7 +4,11 @@ use std::{collections::HashMap, path::PathBuf, time::Duration};
 
 use mysql::{Conn, Opts, OptsBuilder, Row, prelude::Queryable as _};
 
-use super::{log_file, schema::Site};
+use super::{
+    log_file,
+    point::{Point, UnnumberedFile},
+    schema::Site,
+};
 
 /// Time limit of a query, and for connecting.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -63,20 +67,9 @@ pub enum UnavailableReason {
     FileName(String),
 }
 
-/// A position in the log of a server: files are numbered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Point {
-    pub(super) file: u64,
-    pub(super) offset: u64,
-}
-
-impl Point {
-    /// # Errors
-    /// If the name of the file does not end with a number.
-    pub(super) fn new(file: &str, offset: u64) -> Result<Self, UnavailableReason> {
-        let number = file.rsplit_once('.').and_then(|(_, number)| number.parse().ok());
-        let number = number.filter(|number| *number < super::position::FILES);
-        Ok(Point { file: number.ok_or_else(|| UnavailableReason::FileName(file.to_owned()))?, offset })
+impl From<UnnumberedFile> for UnavailableReason {
+    fn from(UnnumberedFile(name): UnnumberedFile) -> Self {
+        UnavailableReason::FileName(name)
     }
 }
 
@@ -240,7 +233,7 @@ impl Server {
         let value = |name: &str| rows.iter().find(|row| row.0.eq_ignore_ascii_case(name)).map(|row| row.1.as_str());
         match (value("Binlog_snapshot_file"), value("Binlog_snapshot_position").and_then(|offset| offset.parse().ok()))
         {
-            (Some(file), Some(offset)) if !file.is_empty() => Point::new(file, offset).map(Some),
+            (Some(file), Some(offset)) if !file.is_empty() => Ok(Some(Point::new(file, offset)?)),
             _ => Ok(None),
         }
     }
@@ -284,16 +277,6 @@ fn settle(variables: &HashMap<String, String>) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn points_follow_the_order_of_files() {
-        let point = |file: &str, offset| Point::new(file, offset).unwrap();
-        assert!(point("bin.000009", 900) < point("bin.000010", 4));
-        assert!(point("a.b.999999", 900) < point("a.b.1000000", 4));
-        for name in ["bin", "bin.", "bin.x", "bin.99999999"] {
-            assert!(matches!(Point::new(name, 4), Err(UnavailableReason::FileName(_))), "{name}");
-        }
-    }
 
     #[test]
     fn rows_are_visible_later_if_the_server_waits_for_replicas() {

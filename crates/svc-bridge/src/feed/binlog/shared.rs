@@ -13,8 +13,9 @@ use tokio::sync::watch;
 use super::{
     decode::{Place, Reached},
     log_file::LogFile,
+    point::Point,
     position::{Ends, Numbering},
-    server::{Point, SETTLE, Server},
+    server::{SETTLE, Server},
 };
 use crate::changes::{Changes, Position};
 
