@@ -189,7 +189,8 @@ async fn class_names_of_terms_are_their_slugs_unless_those_are_numbers() {
     let post = h.json(ADMIN, Method::POST, POSTS, json!({"title": "x", "tags": terms})).await;
     let classes = post.body["class_list"].as_array().unwrap().iter().map(|class| class.as_str().unwrap());
     let mut found: Vec<&str> = classes.filter(|class| class.starts_with("tag-")).collect();
-    (found.sort_unstable(), expected.sort_unstable());
+    found.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(found, expected);
 }
 
