@@ -237,6 +237,10 @@ mod tests {
             (json!({"x": 1}), &[], 1, false, true),
             (json!({"x": "0"}), &[], 1, false, false),
             (json!({"x": 0.0}), &[], 1, false, false),
+            (json!({"x": []}), &[], 1, false, false),
+            (json!({"x": [0]}), &[], 1, false, true),
+            (json!({"x": {}}), &[], 1, false, false),
+            (json!({"x": {"y": 0}}), &[], 1, false, true),
             (json!({"nosuch": true}), &[], 1, false, false),
             (json!([]), &[], 0, false, false),
             (json!("junk"), &[], 0, false, false),
@@ -248,6 +252,24 @@ mod tests {
             assert_eq!(user.all.iter().count(), n, "{stored}");
             assert_eq!((user.all.has("edit_posts"), user.all.has("x")), (edit_posts, x), "{stored}");
         }
+    }
+
+    #[test]
+    fn capabilities_and_roles_change() {
+        let mut caps = CapSet::default();
+        assert!(caps.is_empty());
+        caps.set("x", true);
+        caps.set("y", false);
+        assert!(!caps.is_empty() && caps.has("x") && !caps.has("y"));
+        assert_eq!(caps.to_value(), json!({"x": true, "y": false}));
+        caps.remove("x");
+        assert!(!caps.has("x"));
+        let mut roles = Roles::default();
+        roles.insert("editor", Role { name: "Chief".to_owned(), capabilities: caps });
+        roles.insert("guest", Role::default());
+        assert_eq!(roles.get("editor").map(|role| role.name.as_str()), Some("Chief"));
+        let keys: Vec<&str> = roles.iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["administrator", "editor", "author", "contributor", "subscriber", "guest"]);
     }
 
     #[test]

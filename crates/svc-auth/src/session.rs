@@ -209,6 +209,18 @@ mod tests {
     #[test]
     fn stored_properties_round_trip() {
         let stored = json!({TOK: {"expiration": 5, "ip": "::1", "ua": "x", "login": 3, "two_factor": {"a": [1]}}});
+        let sessions = Sessions::from_value(&stored);
+        let session = Session {
+            expiration: 5,
+            ip: Some("::1".to_owned()),
+            ua: Some("x".to_owned()),
+            login: Some(3),
+            extra: Map::from_iter([("two_factor".to_owned(), json!({"a": [1]}))]),
+        };
+        assert_eq!(sessions.active(5).collect::<Vec<_>>(), [(TOK, &session)]);
+        assert_eq!(sessions.to_value(), Some(stored));
+        // Values of unexpected types are preserved, too.
+        let stored = json!({TOK: {"expiration": 5, "ip": [1], "ua": null, "login": "soon"}});
         assert_eq!(Sessions::from_value(&stored).to_value(), Some(stored));
     }
 
@@ -227,8 +239,12 @@ mod tests {
         sessions.remove_others("d", 11);
         assert!(!sessions.verify("c", 11) && sessions.verify("d", 11));
         let verifier = sessions.active(11).next().unwrap().0.to_owned();
+        assert!(!sessions.is_empty());
         assert!(sessions.remove_verifier(&verifier) && !sessions.remove_verifier(&verifier));
         assert_eq!(sessions.to_value(), None);
+        sessions.insert("e", until(30), 11);
+        sessions.clear();
+        assert!(sessions.is_empty());
     }
 
     #[test]
@@ -239,6 +255,11 @@ mod tests {
         }
         assert_eq!(sessions.len(), MAX_SESSIONS);
         assert!(!sessions.verify("9", 0) && sessions.verify("10", 0));
+    }
+
+    #[test]
+    fn sessions_last_two_days_or_two_weeks() {
+        assert_eq!((LIFETIME, REMEMBERED_LIFETIME), (172_800, 1_209_600));
     }
 
     #[test]

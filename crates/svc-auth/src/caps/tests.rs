@@ -151,6 +151,8 @@ fn attachments_inherit_the_status_of_their_parent() {
         post(23, "attachment", "inherit", ME, 24),
         post(24, "attachment", "inherit", ME, 2),
         post(25, "attachment", "trash", ME, 0),
+        post(26, "attachment", "private", ME, 0),
+        post(27, "revision", "inherit", ME, 0),
     ]);
     snapshot.trashed.insert(PostId(5), "private".to_owned());
     for (parent, status, expected) in [
@@ -167,6 +169,8 @@ fn attachments_inherit_the_status_of_their_parent() {
         (22, "inherit", "publish"),
         (23, "inherit", "draft"),
         (25, "inherit", "publish"),
+        (26, "inherit", "private"),
+        (27, "inherit", "inherit"),
         (2, "publish", "publish"),
         (2, "draft", "publish"),
         (2, "private", "private"),
@@ -376,15 +380,83 @@ fn protected_keys() {
 }
 
 #[test]
+fn capabilities_without_an_object_resolve_to_others() {
+    #[rustfmt::skip]
+    let rows = [
+        ("add_users", "promote_users"), ("promote_user", "promote_users"), ("delete_user", "delete_users"),
+        ("activate_plugin", "activate_plugins"), ("deactivate_plugin", "activate_plugins"),
+        ("deactivate_plugins", "activate_plugins"), ("resume_plugin", "resume_plugins"), ("resume_theme", "resume_themes"),
+        ("edit_files", "edit_files"), ("upload_plugins", "install_plugins"), ("upload_themes", "install_themes"),
+        ("update_languages", "install_languages"), ("update_php", "update_core"),
+        ("update_https", "manage_options,update_core"), ("edit_css", "unfiltered_html"),
+        ("customize", "edit_theme_options"), ("manage_post_tags", "manage_categories"), ("assign_categories", "edit_posts"),
+        ("edit_blocks", "edit_posts"), ("edit_others_blocks", "edit_others_posts"), ("publish_blocks", "publish_posts"),
+        ("read_private_blocks", "read_private_posts"), ("delete_blocks", "delete_posts"),
+        ("delete_private_blocks", "delete_private_posts"), ("delete_published_blocks", "delete_published_posts"),
+        ("delete_others_blocks", "delete_others_posts"), ("edit_private_blocks", "edit_private_posts"),
+        ("edit_published_blocks", "edit_published_posts"), ("export_others_personal_data", "manage_options"),
+        ("erase_others_personal_data", "manage_options"), ("manage_privacy_options", "manage_options"),
+        ("setup_network", "manage_options"), ("delete_site", "do_not_allow"), ("unfiltered_upload", "do_not_allow"),
+        ("anything_else", "anything_else"),
+    ];
+    for (cap, required) in rows {
+        check(&InMemoryContext::default(), cap, Object::None, required, required);
+    }
+}
+
+#[test]
+fn registered_types_statuses_and_taxonomies_have_their_own_capabilities() {
+    let mut snapshot = snapshot(&[post(1, "post", "draft", ME, 0), post(2, "post", "hidden", ME, 0)]);
+    let mut types = PostTypes::default();
+    for (name, one, many) in [("post", "article", "articles"), ("page", "sheet", "sheets")] {
+        types.get_mut(name).unwrap().caps = svc_model::PostTypeCaps::of(one, many);
+    }
+    let mut statuses = PostStatuses::default();
+    let private = statuses.get("private").unwrap().clone();
+    statuses.register(svc_model::PostStatus { name: "hidden".to_owned(), ..private });
+    let mut taxonomies = Taxonomies::default();
+    taxonomies.get_mut("category").unwrap().caps.edit_terms = "edit_topics".to_owned();
+    (snapshot.post_types, snapshot.post_statuses, snapshot.taxonomies) =
+        (types.into(), statuses.into(), taxonomies.into());
+    snapshot.terms.insert(TermId(1), "category".to_owned());
+    #[rustfmt::skip]
+    let rows = [
+        ("read_post", Object::Post(PostId(1)), "read", "edit_others_articles"),
+        ("read_page", Object::Post(PostId(1)), "read", "edit_others_articles"),
+        ("read_post", Object::Post(PostId(2)), "read", "read_private_articles"),
+        ("edit_post", Object::Post(PostId(1)), "edit_articles", "edit_others_articles"),
+        ("edit_page", Object::Post(PostId(1)), "edit_articles", "edit_others_articles"),
+        ("edit_article", Object::Post(PostId(1)), "edit_articles", "edit_others_articles"),
+        ("delete_post", Object::Post(PostId(1)), "delete_articles", "delete_others_articles"),
+        ("delete_page", Object::Post(PostId(1)), "delete_articles", "delete_others_articles"),
+        ("edit_term", Object::Term(TermId(1)), "edit_topics", "edit_topics"),
+    ];
+    for (cap, object, owner, other) in rows {
+        check(&snapshot, cap, object, owner, other);
+    }
+}
+
+#[test]
 fn site_policy_denies_capabilities() {
     let strict = SitePolicy { file_edits: false, file_mods: false, unfiltered_html: false, ..SitePolicy::default() };
     let no_edits = SitePolicy { file_edits: false, ..SitePolicy::default() };
+    let no_mods = SitePolicy { file_mods: false, ..SitePolicy::default() };
     let lax = SitePolicy { unfiltered_uploads: true, link_manager: true, ..SitePolicy::default() };
     for (cap, policy, expected) in [
         ("edit_plugins", no_edits, "do_not_allow"),
         ("install_plugins", no_edits, "install_plugins"),
-        ("edit_themes", strict, "do_not_allow"),
+        ("edit_files", no_edits, "do_not_allow"),
+        ("edit_files", no_mods, "do_not_allow"),
+        ("edit_plugins", no_mods, "do_not_allow"),
+        ("edit_themes", no_edits, "do_not_allow"),
+        ("edit_themes", no_mods, "do_not_allow"),
         ("upload_plugins", strict, "do_not_allow"),
+        ("install_themes", no_mods, "do_not_allow"),
+        ("upload_themes", no_mods, "do_not_allow"),
+        ("update_plugins", no_mods, "do_not_allow"),
+        ("delete_plugins", no_mods, "do_not_allow"),
+        ("update_themes", no_mods, "do_not_allow"),
+        ("delete_themes", no_mods, "do_not_allow"),
         ("install_languages", strict, "do_not_allow"),
         ("update_core", strict, "do_not_allow"),
         ("edit_css", strict, "do_not_allow"),
