@@ -169,6 +169,14 @@ mod tests {
     }
 
     #[test]
+    fn urls_with_a_host_do_not_belong_to_a_root_without_one() {
+        let urls = ServerUrls::new(Arc::new(RootUrl::new("/?rest_route=/")));
+        let route = |url: &str| urls.route_of(url).map(|(route, _)| route);
+        assert_eq!(route("/?rest_route=/a").as_deref(), Some("/a"));
+        assert_eq!((route("//e.org/?rest_route=/a"), route("https://e.org/?rest_route=/a")), (None, None));
+    }
+
+    #[test]
     fn changed_urls_are_recognized() {
         struct Tagged(RootUrl);
         impl ApiUrls for Tagged {

@@ -235,3 +235,69 @@ async fn embedded_targets_of_values_and_of_encoded_items_are_equal() {
         assert_eq!((embedded.as_slice(), value[1].get("_embedded")), (expected, None), "{embed}");
     }
 }
+
+/// A site whose changes are observed.
+fn observed() -> SiteInfo {
+    let versions = Arc::new(Versions::default());
+    let stamps = Arc::clone(&versions);
+    SiteInfo::default().observed_by(versions, move |_| Some(stamps.stamp()))
+}
+
+#[tokio::test]
+async fn embedded_targets_are_cached_if_they_succeed_and_may_be() {
+    type Show = fn(Request) -> std::future::Ready<Result>;
+    let ok: Show = |_| std::future::ready(Ok(Response::new(json!({"a": 1}))));
+    let broken: Show = |_| std::future::ready(Err(Error::new("broken", "Broken.").with_status(500)));
+    let missing: Show = |_| std::future::ready(Err(Error::new("missing", "Missing.").with_status(404)));
+    let of_session: Show = |req| {
+        req.cx().depends_on_request();
+        std::future::ready(Ok(Response::new(json!({"a": 1}))))
+    };
+    let user = || Request::get("/a/v1/from").with_authenticated(true).with_extension(CallerKey::of(&1));
+    // Rows: the target, whether its endpoint is cacheable, the request, and how often two responses read the target.
+    for (show, is_cacheable, req, reads) in [
+        (ok, true, Request::get("/a/v1/from"), 1),
+        (ok, false, Request::get("/a/v1/from"), 2),
+        (broken, true, Request::get("/a/v1/from"), 2),
+        (missing, true, Request::get("/a/v1/from"), 1),
+        // What depends on the request as a whole is only shared by anonymous callers.
+        (of_session, true, Request::get("/a/v1/from"), 1),
+        (of_session, true, user(), 2),
+        (ok, true, user(), 1),
+    ] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&count);
+        let target = move |req: Request| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            show(req)
+        };
+        let from = |req: Request| {
+            let link = Link::new(req.server().expect("dispatched").rest_url("/a/v1/to")).embeddable();
+            std::future::ready(Ok(Response::new(json!({})).link("to", link)))
+        };
+        let to = get(target, public);
+        let mut registry = Registry::for_site(observed());
+        registry.route("a/v1", Route::new("/from").endpoint(get(from, public).cacheable())).unwrap();
+        registry.route("a/v1", Route::new("/to").endpoint(if is_cacheable { to.cacheable() } else { to })).unwrap();
+        let server = registry.build();
+        for _ in 0..2 {
+            server.serve(req.clone().with_query_string("_embed")).await;
+        }
+        assert_eq!(count.load(Ordering::Relaxed), reads, "{is_cacheable} {:?}", req.caller_key());
+    }
+}
+
+#[tokio::test]
+async fn a_large_index_is_cached() {
+    let reads = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&reads);
+    let site = observed().index_fields(move |_| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Box::pin(std::future::ready(Map::from_iter([("name".to_owned(), "x".repeat(300_000).into())])))
+    });
+    let server = registry(site).build();
+    for _ in 0..2 {
+        server.serve(Request::get("/")).await;
+    }
+    assert_eq!(reads.load(Ordering::Relaxed), 1);
+}

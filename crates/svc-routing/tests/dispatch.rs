@@ -366,7 +366,7 @@ async fn additional_fields_are_added_to_prepared_objects() {
         .get(|item, _| async move { Ok(format!("{}!", item["name"].as_str().unwrap_or_default()).into()) })
         .update(|value, id, req| async move {
             assert_eq!((value, id, req.route()), (json!("new"), ObjectId::Id(3), "/x"));
-            Ok(())
+            Err(svc_schema::Error::new("read_only", "No."))
         });
     registry.field(&["post", "term"], "loud", field);
     registry.field(&["post"], "silent", ExtraField::without_schema());
@@ -378,12 +378,34 @@ async fn additional_fields_are_added_to_prepared_objects() {
     server.fields().add_to("post", &mut trimmed, &Request::get("/x").with_query_string("_fields=name")).await.unwrap();
     assert_eq!(trimmed.len(), 1);
     let req = Request::new(Method::POST, "/x").with_json(&json!({"loud": "new", "silent": 1}));
-    server.fields().update("post", &3.into(), &req).await.unwrap();
+    assert_eq!(server.fields().update("post", &3.into(), &req).await.unwrap_err().code(), "read_only");
+    assert_eq!(server.fields().update("post", &3.into(), &Request::get("/x")).await, Ok(()));
     assert_eq!(
         server.fields().of("post").map(|(n, f)| (n, f.schema().is_some())).collect::<Vec<_>>(),
         [("loud", true), ("silent", false)]
     );
-    assert!(server.fields().is_empty_for("comment"));
+    assert!(server.fields().is_empty_for("comment") && !server.fields().is_empty_for("post"));
+}
+
+#[test]
+fn selected_fields_need_others() {
+    let readable = |needs: &[&str]| ExtraField::without_schema().get(|_, _| async { Ok(1.into()) }).needs(needs);
+    assert!(readable(&[]).is_readable() && !ExtraField::without_schema().is_readable());
+    let mut registry = Registry::new();
+    registry.field(&["post"], "length", readable(&["content.rendered", "title"]));
+    registry.field(&["post"], "plain", readable(&[]));
+    registry.field(&["post"], "written", ExtraField::without_schema().needs(&["status"]));
+    registry.field(&["term"], "count", readable(&["slug"]));
+    let server = registry.build();
+    for (selected, needed) in [
+        ("", vec!["content.rendered", "title", "slug"]),
+        ("id,length,written", vec!["content.rendered", "title"]),
+        ("count.x", vec!["slug"]),
+        ("plain", vec![]),
+    ] {
+        let selected = svc_schema::FieldSet::parse(&selected.into()).unwrap();
+        assert_eq!(server.fields().needed_by(&selected).collect::<Vec<_>>(), needed, "{:?}", selected.names());
+    }
 }
 
 #[tokio::test]

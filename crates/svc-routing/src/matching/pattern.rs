@@ -578,14 +578,122 @@ mod tests {
         check("/x/a\\.b", "/x/axb", None);
         check("/x/(?=a)(?P<n>\\w+)", "/x/abc", Some(&[("n", "abc")]));
         check(r"/é/(?P<n>\w+)", "/é/a", Some(&[("n", "a")]));
+        check(r"/x/(?P<n>\S+)", "/x/a", Some(&[("n", "a")]));
+        check(r"/x/(?P<n>\S+)", "/x/ ", None);
+        check(r"/x/(?P<n>\S+)", "/x/\u{a0}", Some(&[("n", "\u{a0}")]));
+        check("/x/(?P<n>[a-a]+)", "/x/aA", Some(&[("n", "aA")]));
+        check(r"/x/(?P<n>[^\d]+)", "/x/é5", None);
+        check(r"/(?:\é)x", "/éX", Some(&[]));
+        check(r"/(?:a\b)-b", "/A-b", Some(&[]));
+        check(r"/(?:a\.)b", "/a.b", Some(&[]));
+        check(r"/(?:a\.)b", "/axb", None);
+    }
+
+    /// How a pattern is matched, after its literal segments.
+    fn plan(pattern: &str) -> (String, &'static str) {
+        let pattern = Pattern::compile(pattern).unwrap();
+        let kind = match pattern.matching {
+            Matching::Literal => "literal",
+            Matching::Segments(_) => "segments",
+            Matching::Regex { .. } => "regex",
+        };
+        assert_eq!(pattern.is_literal(), kind == "literal");
+        (pattern.prefix().join("/"), kind)
+    }
+
+    #[test]
+    fn plain_patterns_are_matched_without_the_engine() {
+        for (pattern, prefix, kind) in [
+            ("/a/B", "a/b", "literal"),
+            (r"/a\.b/c\/d", "a.b/c/d", "literal"),
+            (r"/a/(?P<id>\d+)", "a", "segments"),
+            (r"/a/(?P<id>\w+)/b", "a", "segments"),
+            ("/a/(?P<id>[a-z-]+)", "a", "segments"),
+            ("/a/(?P<id>[^/]+)", "a", "segments"),
+            ("/a/(?P<id>[a/]+)", "a", "regex"),
+            ("/a/(?P<id>[a][b]+)", "a", "regex"),
+            ("/a/b?", "a", "regex"),
+            ("/a/?b", "", "regex"),
+            ("/a|/b", "", "regex"),
+        ] {
+            assert_eq!(plan(pattern), (prefix.to_owned(), kind), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_split_at_slashes_outside_of_groups_and_classes() {
+        let rows: [(&str, Option<&[&str]>); 16] = [
+            ("/", Some(&[""])),
+            ("/a/b", Some(&["a", "b"])),
+            (r"/a\/b/c", Some(&["a", "b", "c"])),
+            (r"/(\/)/b", Some(&[r"(\/)", "b"])),
+            (r"/a\.b/c", Some(&[r"a\.b", "c"])),
+            (r"/\(/b", Some(&[r"\(", "b"])),
+            ("/[/]/b", Some(&["[/]", "b"])),
+            ("/[(]/b", Some(&["[(]", "b"])),
+            ("/(?:a/b)/c", Some(&["(?:a/b)", "c"])),
+            ("/((a)/b)/c", Some(&["((a)/b)", "c"])),
+            ("/(a|b)/c", Some(&["(a|b)", "c"])),
+            ("/a|/b", None),
+            ("/a)", None),
+            ("/(a", None),
+            ("/[a", None),
+            ("a/b", None),
+        ];
+        for (pattern, parts) in rows {
+            assert_eq!(split(pattern).as_deref(), parts, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn classes_end_at_their_bracket() {
+        for (text, end) in [
+            ("[a]b", Some(2)),
+            ("[^a]", Some(3)),
+            ("[]a]", Some(3)),
+            ("[^]a]", Some(4)),
+            (r"[\]]", Some(3)),
+            ("[[:alpha:]]", Some(10)),
+            ("[[a]", Some(3)),
+            ("[a", None),
+            ("[^]", None),
+        ] {
+            assert_eq!(class_end(text.as_bytes(), 0), end, "{text}");
+            assert_eq!(class_end(format!("xy{text}").as_bytes(), 2), end.map(|end| end + 2), "{text}");
+        }
+    }
+
+    #[test]
+    fn group_names_are_identifiers() {
+        for (name, expected) in [("a", true), ("_a1", true), ("", false), ("1a", false), ("a-b", false)] {
+            assert_eq!(is_name(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn negated_classes_as_ranges() {
+        let rows = [
+            (vec![('0', '9')], vec![('\0', '/'), (':', char::MAX)]),
+            (vec![('\0', 'a')], vec![('b', char::MAX)]),
+            (vec![('b', char::MAX)], vec![('\0', 'a')]),
+            (vec![('x', 'x'), ('a', 'm'), ('c', 'd')], vec![('\0', '`'), ('n', 'w'), ('y', char::MAX)]),
+            (vec![('a', 'c'), ('d', 'd')], vec![('\0', '`'), ('e', char::MAX)]),
+            // Around the surrogates, which are not characters.
+            (vec![('a', '\u{D7FF}')], vec![('\0', '`'), ('\u{E000}', char::MAX)]),
+            (vec![('\u{E000}', char::MAX)], vec![('\0', '\u{D7FF}')]),
+        ];
+        for (ranges, complement) in rows {
+            assert_eq!(Class::new(true, ranges.clone()).positive(), complement, "{ranges:?}");
+        }
     }
 
     #[test]
     fn invalid_patterns_are_rejected() {
-        for bad in ["/(", "/a)", "/[a", "/a\\", "/[z-a]", "/(?P<n", "/[[:nope:]]"] {
+        for bad in ["/(", "/a)", "/[a", "/a\\", "/[z-a]", "/(?P<n", "/[[:nope:]]", r"/[\q]"] {
             assert!(Pattern::compile(bad).is_err(), "{bad}");
         }
-        assert!(Pattern::compile(&"/a".repeat(3000)).is_err());
+        assert!(Pattern::compile(&"/a".repeat(MAX_LEN / 2)).is_ok());
+        assert!(Pattern::compile(&format!("{}b", "/a".repeat(MAX_LEN / 2))).is_err());
     }
 
     #[test]

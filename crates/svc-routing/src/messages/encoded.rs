@@ -147,4 +147,13 @@ mod tests {
         assert!(one.ends_with(b",\"x\":1}") && one.starts_with(b"{\"id\":1,"));
         assert_eq!(&Encoded::List(Vec::new()).json()[..], b"[]");
     }
+
+    #[test]
+    fn the_size_counts_json_and_urls_of_targets() {
+        for (embeddable, urls) in [(true, 5 + 64 + 3 + 64), (false, 3 + 64)] {
+            let links = json!([{"embeddable": embeddable, "href": "12345"}, {"embeddable": true, "href": "123"}]);
+            let item = EncodedItem::new(&json!({"_links": {"a": links}}));
+            assert_eq!(item.size(), item.json().len() + urls);
+        }
+    }
 }

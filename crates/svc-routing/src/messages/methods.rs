@@ -87,12 +87,16 @@ mod tests {
 
     #[test]
     fn methods_from_text_and_lists() {
-        let rows: [(Vec<Method>, &[&str]); 5] = [
+        let rows: [(Vec<Method>, &[&str]); 9] = [
             ("GET".into_methods(), &["GET"]),
             ("put, PATCH,put".into_methods(), &["PUT", "PATCH"]),
             (EDITABLE.into_methods(), &["POST", "PUT", "PATCH"]),
             ("a b, ,GET".into_methods(), &["GET"]),
             (vec!["GET", "POST,DELETE"].into_methods(), &["GET", "POST", "DELETE"]),
+            (vec![Method::PUT, Method::GET, Method::PUT].into_methods(), &["PUT", "GET"]),
+            ([Method::PUT, Method::PUT].into_methods(), &["PUT"]),
+            ((&[Method::PUT, Method::GET]).into_methods(), &["PUT", "GET"]),
+            (Method::DELETE.into_methods(), &["DELETE"]),
         ];
         for (got, want) in rows {
             assert_eq!(got.iter().map(Method::as_str).collect::<Vec<_>>(), want);

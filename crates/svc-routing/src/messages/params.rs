@@ -243,9 +243,32 @@ mod tests {
             let sent = BodyParams::new(body.clone());
             for (name, value) in names {
                 assert_eq!(sent.get(name), value.as_ref(), "{body} {name}");
+                assert_eq!(sent.contains_key(name), value.is_some(), "{body} {name}");
             }
             assert_eq!(serde_json::to_string(&sent).unwrap(), all);
         }
+    }
+
+    #[test]
+    fn parameters_of_all_sources() {
+        let map = |value: Value| Arc::new(value.as_object().cloned().unwrap_or_default());
+        let mut params = Params {
+            body_in_use: true,
+            query: map(json!({"a": "query", "b": "query", "c": "query"})),
+            body: BodyParams::new(json!({"a": "form", "b": null})),
+            defaults: map(json!({"a": "default", "c": null, "d": "default"})),
+            ..Params::default()
+        };
+        let sent = |params: &Params| {
+            ["a", "b", "c", "d"].map(|name| params.get_sent(name).and_then(Value::as_str).map(str::to_owned))
+        };
+        let own = |text: &str| Some(text.to_owned());
+        assert_eq!(sent(&params), [own("form"), own("query"), own("query"), None]);
+        let merged = json!({"a": "form", "c": "query", "d": "default", "b": null});
+        assert_eq!(Value::Object(params.merged()), merged);
+        // Without a form, its fields do not count.
+        params.body_in_use = false;
+        assert_eq!(sent(&params), [own("query"), own("query"), own("query"), None]);
     }
 
     #[test]

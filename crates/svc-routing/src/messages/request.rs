@@ -636,5 +636,94 @@ mod tests {
         assert!(sub_over_tls.is_over_tls() && sub_over_tls.is_secure_origin());
         assert_eq!((sub.caller::<u32>(), sub.is_authenticated(), sub.depth()), (Some(&7), true, 1));
         assert!(!sub.has_param("x") && sub.headers().is_empty());
+        assert!(!Request::get("/a").is_authenticated());
+    }
+
+    #[test]
+    fn bodies_are_read_by_their_content_type() {
+        let post = |content_type: &str, body: &'static str| {
+            Request::new(Method::POST, "/x").with_header("content-type", content_type).with_body_bounded(body, 3)
+        };
+        let form = post("application/x-www-form-urlencoded", "a=1&b[]=2");
+        assert_eq!((form.param("a"), form.param("b")), (Some(&json!("1")), Some(&json!(["2"]))));
+        let json = post("application/json", r#"{"a": 1}"#);
+        assert_eq!((json.param("a"), json.json()), (Some(&json!(1)), Some(&json!({"a": 1}))));
+        let text = post("text/plain", "a=1");
+        assert_eq!((text.param("a"), text.json(), &text.body()[..]), (None, None, &b"a=1"[..]));
+        // Rows: a JSON body, and the code of its error. PHP considers the body 0 empty.
+        for (body, code) in [
+            ("", None),
+            ("0", None),
+            ("[1, 2]", None),
+            ("{", Some("rest_invalid_json")),
+            ("[1, 2, 3]", Some("rest_too_many_values")),
+        ] {
+            let error = post("application/json", body).check_json().err();
+            assert_eq!(error.as_ref().map(Error::code), code, "{body}");
+        }
+        // Fields of a form are parameters of requests with a body only.
+        let fields = || serde_json::Map::from_iter([("a".to_owned(), json!(1))]);
+        for (method, expected) in [(Method::GET, None), (Method::POST, Some(&json!(1)))] {
+            assert_eq!(Request::new(method, "/x").with_form(fields()).param("a"), expected);
+        }
+    }
+
+    #[test]
+    fn files_are_found_by_their_field() {
+        let file = |field: &str| File {
+            field: field.to_owned(),
+            name: "n".to_owned(),
+            content_type: "text/plain".to_owned(),
+            size: 1,
+            data: FileData::Memory(Bytes::from_static(b"x")),
+        };
+        let req = Request::new(Method::POST, "/x").with_file(file("a")).with_file(file("b"));
+        assert_eq!(req.files().len(), 2);
+        assert_eq!(req.file("b").map(|file| file.field.as_str()), Some("b"));
+        assert!(req.file("c").is_none());
+    }
+
+    #[test]
+    fn sent_parameters_do_not_include_defaults() {
+        let map = |value: Value| Arc::new(value.as_object().cloned().unwrap_or_default());
+        let integer = svc_schema::build::integer;
+        let args = Args::from([("id", integer()), ("a", integer()), ("b", integer()), ("c", integer())]);
+        let req =
+            Request::new(Method::POST, "/x").with_query_string("b=2&other=3").with_json(&json!({"b": 1, "a": null}));
+        assert!(req.sent_args().is_empty(), "no endpoint matched yet");
+        let req = req.with_args(map(json!({"id": "7"})), map(json!({"c": 5})), Some(Arc::new(args)));
+        let sent: Vec<_> =
+            req.sent_args().into_iter().map(|(name, value)| (name.into_owned(), value.clone())).collect();
+        assert_eq!(sent, [("b".to_owned(), json!(1)), ("id".to_owned(), json!("7"))]);
+        assert_eq!((req.sent_param("b"), req.sent_param("a"), req.sent_param("c")), (Some(&json!(1)), None, None));
+        assert_eq!(req.param("c"), Some(&json!(5)));
+    }
+
+    #[test]
+    fn with_param_changes_the_source_that_has_the_parameter() {
+        let map = |value: Value| Arc::new(value.as_object().cloned().unwrap_or_default());
+        let req = Request::new(Method::POST, "/x").with_json(&json!({"a": 1})).with_query_string("a=q&b=q");
+        let req = req.with_args(Arc::default(), map(json!({"c": 3})), None);
+        let req = req.with_param("a", 10).with_param("b", 20).with_param("c", 30);
+        assert_eq!(req.params().json.get("a"), Some(&json!(10)));
+        assert_eq!(Value::Object((*req.params().query).clone()), json!({"a": "q", "b": 20, "c": 30}));
+        assert_eq!(req.params().defaults["c"], 3);
+    }
+
+    #[test]
+    fn notices_are_recorded_in_debug_mode() {
+        let notice = || Notice::new(svc_schema::NoticeKind::DoingItWrong, "f", "m");
+        for debug in [false, true] {
+            let req = Request::get("/x").with_opaque_server(&Arc::new(()), debug);
+            req.notice(notice());
+            assert_eq!((req.collects_notices(), req.notices().len()), (debug, usize::from(debug)));
+        }
+    }
+
+    #[test]
+    fn the_wire_method_stays_when_the_method_is_overridden() {
+        let req = Request::new(Method::POST, "/x").with_method(Method::DELETE);
+        assert_eq!((req.wire_method(), req.method()), (&Method::POST, &Method::DELETE));
+        assert_eq!(format!("{req:?}"), r#"Request { method: DELETE, route: "/x", .. }"#);
     }
 }

@@ -351,6 +351,25 @@ mod tests {
     }
 
     #[test]
+    fn removed_headers_are_found_in_any_case() {
+        let mut headers = Response::default().header("X-A", 1).header("X-B", 2).headers;
+        headers.remove("x-a");
+        assert_eq!(headers.iter().collect::<Vec<_>>(), [("X-B", "2")]);
+    }
+
+    #[test]
+    fn responses_from_other_types() {
+        let map = crate::Map::from_iter([("a".to_owned(), Value::from(1))]);
+        assert_eq!(Response::from(map).data, serde_json::json!({"a": 1}));
+        let raw = Response::raw("text/plain", "abc").raw.expect("a raw body");
+        assert_eq!((raw.content_type.as_str(), &raw.bytes[..]), ("text/plain", &b"abc"[..]));
+        let error = Response::from(Error::new("gone", "Gone.").with_status(410));
+        assert_eq!((error.status.as_u16(), error.error().map(Error::code)), (410, Some("gone")));
+        assert!(Response::new(1).error().is_none() && Response::new(1).matched_route().is_none());
+        assert_eq!(Response::from(Error::empty()).data, Value::Null);
+    }
+
+    #[test]
     fn link_header_quotes_only_the_title() {
         let res = Response::default().link_header("next", "https://e.org/?page=2", &[]);
         let res = res.link_header("alternate", "x", &[("type", "text/html"), ("title", "A")]);

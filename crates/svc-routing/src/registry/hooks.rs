@@ -36,18 +36,6 @@ struct ChainedHook<F: ?Sized> {
     place: &'static Location<'static>,
 }
 
-impl<F: ?Sized> Clone for ChainedHook<F> {
-    fn clone(&self) -> Self {
-        Self { function: Arc::clone(&self.function), ..*self }
-    }
-}
-
-impl<F: ?Sized> Clone for Chain<F> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
 /// A registered hook. By default, its inputs are unknown, which prevents caching.
 #[derive(Debug)]
 pub struct RegisteredHook<'h>(&'h mut DependsOn);
@@ -109,7 +97,7 @@ pub struct Hooks {
 }
 
 /// The hooks that run after start-up.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct FrozenHooks {
     pre_dispatch: Chain<PreDispatch>,
     post_dispatch: Chain<PostDispatch>,

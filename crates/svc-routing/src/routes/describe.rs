@@ -75,6 +75,8 @@ mod tests {
             .with("d", untyped().default("x"));
         let got = describe_endpoint(&[Method::GET], &args, Some(true)).to_string();
         expect_test::expect![[r#"{"methods":["GET"],"allow_batch":{"v1":true},"args":{"n":{"type":"integer","maximum":10,"required":true},"d":{"default":"x","required":false}}}"#]].assert_eq(&got);
+        let args = Args::new().with("o", untyped().keyword("required", json!(["a"])));
+        assert_eq!(describe_endpoint(&[], &args, None)["args"], json!({"o": {"required": true}}));
         assert_eq!(describe_endpoint(&[], &Args::new(), None).to_string(), r#"{"methods":[],"args":[]}"#);
     }
 }

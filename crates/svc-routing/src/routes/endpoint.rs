@@ -403,3 +403,74 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use svc_schema::Arg;
+    use svc_schema::build::{integer, string};
+
+    use super::*;
+    use crate::{Response, public};
+
+    async fn ok(_: Request) -> Result {
+        Ok(Response::default())
+    }
+
+    #[test]
+    fn pages_far_into_a_list_are_heavy() {
+        assert_eq!([0, DEEP, DEEP + 1].map(Cost::of_offset), [Cost::Light, Cost::Light, Cost::Heavy]);
+    }
+
+    #[test]
+    fn a_bound_endpoint_has_the_settings_of_endpoint_and_route() {
+        let common = Args::from([("id", integer()), ("a", string())]);
+        let controller = Arc::new(());
+        let plain = get(ok, public).bind(&controller, &common, Some(true));
+        assert_eq!((plain.methods(), plain.args().iter().count()), (&[Method::GET][..], 2));
+        assert!(plain.allows_batch() && !plain.is_hidden() && !plain.takes_file());
+        assert_eq!((plain.returned_form(), plain.example_body(&Method::GET)), (None, None));
+        let full = on("PUT,POST", ok, public)
+            .args(Args::from([("a", integer()), ("b", integer())]))
+            .hidden()
+            .accepts_file()
+            .returns(Returns::Map)
+            .allow_batch(false)
+            .example(json!("any"))
+            .example_for(Method::PUT, json!("put"))
+            .bind(&controller, &common, Some(true));
+        assert_eq!(full.methods(), [Method::PUT, Method::POST]);
+        assert_eq!(full.args().iter().map(|(name, _)| name).collect::<Vec<_>>(), ["id", "a", "b"]);
+        assert!(!full.allows_batch() && full.is_hidden() && full.takes_file());
+        assert_eq!(full.returned_form(), Some(Returns::Map));
+        let example = |method| full.example_body(&method).and_then(Value::as_str);
+        assert_eq!((example(Method::PUT), example(Method::POST)), (Some("put"), Some("any")));
+        assert_eq!(format!("{full:?}"), "BoundEndpoint { methods: [PUT, POST], .. }");
+    }
+
+    #[test]
+    fn steps_of_arguments() {
+        let args = Args::from([
+            ("parsed", Arg::new(integer())),
+            ("by_schema", Arg::by_schema(integer())),
+            ("free", Arg::default()),
+            ("checked", Arg::default()),
+            ("cleaned", Arg::default()),
+        ]);
+        let endpoint = get(ok, public)
+            .args(args)
+            .validate_arg("checked", |_, _| Ok(true))
+            .sanitize_arg("cleaned", |_, value| Ok(value.clone()))
+            .bind(&Arc::new(()), &Args::new(), None);
+        for (name, validates, sanitizes) in [
+            ("parsed", false, true),
+            ("by_schema", true, true),
+            ("free", false, false),
+            ("checked", true, false),
+            ("cleaned", false, true),
+            ("unknown", false, false),
+        ] {
+            assert_eq!((endpoint.validates_first(name), endpoint.sanitizes(name)), (validates, sanitizes), "{name}");
+        }
+    }
+}

@@ -1,6 +1,5 @@
 //! Encoded data that the server caches: the index, descriptions of routes, and the targets of `_embed`.
 
-use std::fmt;
 use std::time::Duration;
 
 use svc_versions::{Context, VersionedCache};
@@ -31,12 +30,6 @@ pub(super) struct EncodedCache(VersionedCache<(CachedKind, CallerKey, Box<str>),
 impl Default for EncodedCache {
     fn default() -> Self {
         Self(VersionedCache::new(CAPACITY))
-    }
-}
-
-impl fmt::Debug for EncodedCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

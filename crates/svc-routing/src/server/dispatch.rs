@@ -321,3 +321,14 @@ impl Response {
         (self.error.is_none() && is_read(req.method())).then_some((idx, self.exactly_authorized))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_have_texts() {
+        let panics: [Box<dyn std::any::Any + Send>; 3] = [Box::new("a"), Box::new("b".to_owned()), Box::new(5)];
+        assert_eq!(panics.each_ref().map(panic_text), ["a", "b", "no text"]);
+    }
+}
