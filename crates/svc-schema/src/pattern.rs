@@ -63,6 +63,26 @@ impl Pattern {
 /// PCRE's sets of horizontal white space (`\h`) and line ends (`\v`), as the content of a bracket expression.
 const HORIZONTAL: &str = r"\t\x20\x{A0}\x{1680}\x{180E}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}";
 const VERTICAL: &str = r"\n\x0B\x0C\r\x{85}\x{2028}\x{2029}";
+/// PCRE's set of word characters (`\w`).
+const WORD: &str = r"\p{L}\p{N}_";
+
+/// The sets that are written as `[:name:]` within brackets, as the content of a bracket expression.
+const POSIX_SETS: &[(&str, &str)] = &[
+    ("alpha", r"\p{L}"),
+    ("lower", r"\p{Ll}"),
+    ("upper", r"\p{Lu}"),
+    ("alnum", r"\p{L}\p{N}"),
+    ("ascii", r"\x00-\x7F"),
+    ("blank", HORIZONTAL),
+    ("cntrl", r"\p{Cc}"),
+    ("digit", r"\p{Nd}"),
+    ("graph", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}"),
+    ("print", r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Zs}"),
+    ("punct", r"\p{P}\x24\x2B\x3C-\x3E\x5E\x60\x7C\x7E"),
+    ("space", r"\s"),
+    ("word", WORD),
+    ("xdigit", "0-9A-Fa-f"),
+];
 
 /// Long names of general categories, which PCRE does not support, unlike short ones (`\p{L}`) and script names.
 const LONG_CATEGORIES: &[&str] = &[
@@ -217,16 +237,23 @@ impl Rewriter<'_> {
                 '\\' => {
                     let is_set = self.rest.peek().is_some_and(|c| "wWdDsShHvVNpP".contains(*c));
                     self.escape(true)?;
-                    // After a set, a hyphen is a literal.
+                    // After a set, a hyphen is a literal at the end of the brackets, and invalid elsewhere.
                     if is_set && self.rest.next_if_eq(&'-').is_some() {
-                        self.out.push_str(r"\-");
+                        self.rest.next_if_eq(&']')?;
+                        self.out.push_str(r"\-]");
+                        return Some(());
                     }
                 }
                 '[' => match self.posix_name() {
-                    Some(name) => write!(self.out, "[:{name}:]").ok()?,
+                    Some(name) => {
+                        let (negated, name) = name.strip_prefix('^').map_or((false, &*name), |name| (true, name));
+                        let (_, members) = POSIX_SETS.iter().find(|(known, _)| *known == name)?;
+                        let caret = if negated { "^" } else { "" };
+                        write!(self.out, "[{caret}{members}]").ok()?;
+                    }
                     None => self.out.push_str(r"\["),
                 },
-                '-' if self.out.ends_with('-') && !self.out.ends_with(r"\-") => self.out.push_str(r"\-"),
+                '-' if self.out.ends_with('-') => self.out.push_str(r"\-"),
                 c @ ('&' | '~') => {
                     self.out.push('\\');
                     self.out.push(c);
@@ -236,18 +263,16 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The name in `[:name:]`, whose first bracket was just read.
+    /// The name in `[:name:]`, whose first bracket was just read. `None` if that bracket is a literal.
     fn posix_name(&mut self) -> Option<String> {
         let mut ahead = self.rest.clone();
-        if ahead.next() != Some(':') {
-            return None;
-        }
+        ahead.next_if_eq(&':')?;
         let mut name = String::new();
         loop {
             match ahead.next()? {
-                ':' if ahead.next() == Some(']') => break,
-                c if c.is_ascii_lowercase() || (c == '^' && name.is_empty()) => name.push(c),
-                _ => return None,
+                ':' if ahead.next_if_eq(&']').is_some() => break,
+                '[' | ']' => return None,
+                c => name.push(c),
             }
         }
         self.rest = ahead;
@@ -268,8 +293,8 @@ impl Rewriter<'_> {
         match c {
             // WordPress delimits patterns with number signs, so an escaped one ends the pattern early.
             '#' => return None,
-            'w' => set(&mut self.out, r"\p{L}\p{N}_", false),
-            'W' => set(&mut self.out, r"\p{L}\p{N}_", true),
+            'w' => set(&mut self.out, WORD, false),
+            'W' => set(&mut self.out, WORD, true),
             'h' => set(&mut self.out, HORIZONTAL, false),
             'H' => set(&mut self.out, HORIZONTAL, true),
             'v' => set(&mut self.out, VERTICAL, false),
@@ -338,7 +363,7 @@ impl Rewriter<'_> {
     fn hexadecimal(&mut self) -> Option<()> {
         let digits: String = if self.rest.next_if_eq(&'{').is_some() {
             let body: String = self.rest.by_ref().take_while(|c| *c != '}').collect();
-            if body.is_empty() || body.len() > 6 { return None } else { body }
+            body.bytes().all(|b| b.is_ascii_hexdigit()).then_some(body)?
         } else {
             let mut two = String::new();
             while two.len() < 2 {
@@ -379,7 +404,6 @@ impl Rewriter<'_> {
         let letter = if negated { 'P' } else { 'p' };
         let name = match plain.as_str() {
             "l&" | "lc" => "LC",
-            "any" => "Any",
             _ => name.as_str(),
         };
         write!(self.out, "\\{letter}{{{name}}}").ok()
@@ -401,12 +425,57 @@ mod tests {
             ("(a$)\\n", "a\n", Match::Yes),
             (r"^\d$", "٣", Match::Yes),
             (r"^[\w-]+$", "é_-", Match::Yes),
-            (r"^[\w-.]+$", "a.-", Match::Yes),
+            (r"^[\w-]+$", "a-", Match::Yes),
+            (r"^[\d]$", "-", Match::No),
+            ("^[+--]+$", "+,-", Match::Yes),
             ("^[[]$", "[", Match::Yes),
             ("^[a&&b]+$", "a&b", Match::Yes),
-            ("^[[:alpha:]]+$", "ab", Match::Yes),
+            ("^[[:alpha:][:digit:]_]+$", "é_٣", Match::Yes),
+            ("^[^[:alpha:]]+$", "1é", Match::No),
+            ("^[[:lower:]]$", "É", Match::No),
+            ("^[[:upper:]]$", "É", Match::Yes),
+            ("^[[:punct:]]+$", "!$–", Match::Yes),
+            ("^[[:punct:]]$", "€", Match::No),
+            ("^[[:blank:][:space:]]+$", "\u{a0}\n", Match::Yes),
+            ("^[[:graph:]]+$", "é€", Match::Yes),
+            ("^[[:graph:]]$", " ", Match::No),
+            ("^[[:print:]]+$", "é ", Match::Yes),
+            ("^[[:cntrl:]]$", "\u{85}", Match::Yes),
+            ("^[[:ascii:][:xdigit:]]+$", "é", Match::No),
+            ("^[[:word:]]+$", "é_1", Match::Yes),
             ("^[]a]+$", "]a", Match::Yes),
-            ("a{,3}", "a{,3}", Match::Yes),
+            ("^[[:^alpha:]]$", "1", Match::Yes),
+            ("^[[:^alpha:]]$", "é", Match::No),
+            ("^[[:a]$", ":", Match::Yes),
+            ("^[[:,]:]x$", ",:]x", Match::Yes),
+            ("^[[:ab:c]+$", "[:abc", Match::Yes),
+            (r"^[\W]$", "!", Match::Yes),
+            (r"^[\W]$", "a", Match::No),
+            // PCRE before 10.43 has no `{,n}`.
+            ("^a{,3}$", "a{,3}", Match::Yes),
+            ("^a{x}$", "a{x}", Match::Yes),
+            ("^a{}$", "a{}", Match::Yes),
+            ("^a{2x}$", "a{2x}", Match::Yes),
+            ("^a{2,x}$", "a{2,x}", Match::Yes),
+            ("^a{x,2}$", "a{x,2}", Match::Yes),
+            ("^a{2$", "a{2", Match::Yes),
+            ("^a{2,3$", "a{2,3", Match::Yes),
+            ("(?m)a$", "a\nb", Match::Yes),
+            ("(?i)a$", "A\n", Match::Yes),
+            (r"(a$|b)\n", "a\n", Match::Yes),
+            (r"^\N$", "a", Match::Yes),
+            (r"^\N$", "\n", Match::No),
+            (r"^[\b]$", "\u{8}", Match::Yes),
+            (r"a\b", "a", Match::Yes),
+            (r"a\Z", "a\n", Match::Yes),
+            (r"a\Z", "a\n\n", Match::No),
+            (r"\Aa\z", "a", Match::Yes),
+            (r"^\.$", "a", Match::No),
+            (r"^[\1]$", "\u{1}", Match::Yes),
+            (r"^\012$", "\n", Match::Yes),
+            (r"^\0$", "\0", Match::Yes),
+            (r"^\x414$", "A4", Match::Yes),
+            (r"^\x{0000041}$", "A", Match::Yes),
             ("^a{2,3}$", "aaa", Match::Yes),
             ("{x}", "{x}", Match::Yes),
             (r"\/", "a/b", Match::Yes),
@@ -416,13 +485,31 @@ mod tests {
             (r"^\h$", "\u{a0}", Match::Yes),
             (r"(?<n>a)\k<n>", "aa", Match::Yes),
             (r"(?<n>a)\k{n}", "ab", Match::No),
+            (r"(?<n>a)\k{n}", "aa", Match::Yes),
+            (r"(?<n>a)\k'n'", "aa", Match::Yes),
+            (r"(a)\g{1}", "aa", Match::Yes),
+            (r"(a)\g1", "aa", Match::Yes),
             (r"\Qa.b\E", "a.b", Match::Yes),
             (r"\Qa.b\E", "axb", Match::No),
             (r"\p{Lu}", "É", Match::Yes),
             (r"\p{^Lu}", "é", Match::Yes),
+            (r"^\p{L&}$", "a", Match::Yes),
+            (r"^\p{Lc}$", "a", Match::Yes),
+            (r"^\p{any}$", "a", Match::Yes),
             ("a#b", "a#b", Match::Yes),
             // PCRE rejects these, so nothing matches.
             ("[", "[", Match::No),
+            ("[[:A:]]", "A:]", Match::No),
+            ("[[:foo:]]", "f", Match::No),
+            ("[[:a^:]]", "a:]", Match::No),
+            (r"^[\w-.]+$", "a.-", Match::No),
+            (r"[\N]", "N", Match::No),
+            (r"[\R]", "(", Match::No),
+            (r"[\Z]", "(", Match::No),
+            (r"[\A]", "A", Match::No),
+            (r"[\k]", "k", Match::No),
+            (r"\x{}", "x{}", Match::No),
+            (r"\x{+41}", "A", Match::No),
             (r"\p{Letter}cole", "École", Match::No),
             (r"a\#b", "a#b", Match::No),
             (r"\y", "y", Match::No),
