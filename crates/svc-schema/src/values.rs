@@ -225,7 +225,7 @@ fn is_ipv4(text: &str, allow_leading_zeros: bool) -> bool {
 }
 
 /// Eight groups of up to four hexadecimal digits, of which the last two may be an IPv4 address, and one `::` in place
-/// of groups of zeros.
+/// of groups of zeros, or, as in WordPress, of no group.
 fn is_ipv6(text: &str) -> bool {
     if text.len() > 64 {
         return false;
@@ -251,7 +251,7 @@ fn is_ipv6(text: &str) -> bool {
     match text.split_once("::") {
         None => n_groups(text, true) == Some(8),
         Some((head, tail)) => match (n_groups(head, false), n_groups(tail, true)) {
-            (Some(head), Some(tail)) => head + tail < 8,
+            (Some(head), Some(tail)) => head + tail <= 8,
             _ => false,
         },
     }
@@ -303,7 +303,17 @@ mod tests {
 
     #[test]
     fn ip_addresses() {
-        for text in ["01.002.3.255", "::", "::1", "1::", "1:2:3:4:5:6:7:8", "::ffff:1.2.3.4", "1:0:2001:ff:ff:1::"] {
+        for text in [
+            "01.002.3.255",
+            "::",
+            "::1",
+            "1::",
+            "1:2:3:4:5:6:7:8",
+            "::ffff:1.2.3.4",
+            "1:0:2001:ff:ff:1::",
+            // As in WordPress, `::` may stand for no group at all.
+            "1:2:3:4::5:6:7:8",
+        ] {
             assert!(is_ip_address(text), "{text}");
         }
         for text in [
@@ -311,6 +321,7 @@ mod tests {
             "1.2.3",
             "1.2.3.256",
             "1.2.3.4.5",
+            "1:2:3:4::5:6:7:8:9",
             "12345::",
             "1:2:3:4:5:6:7",
             "fe80::1%eth0",
