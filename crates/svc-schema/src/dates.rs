@@ -63,9 +63,9 @@ impl SiteZone {
                         let [first, second] = [first, second].map(|offset| i64::from(offset.fix().local_minus_utc()));
                         if self.offset_at(local) == second { second } else { first }
                     }
-                    // In a gap: the old offset was valid more than a day earlier, because the longest transition skips
-                    // a day.
-                    Some(MappedLocalTime::None) | None => self.offset_at(local.saturating_sub(DAY + 3 * HOUR)),
+                    // In a gap: the old offset. No zone is a day ahead of UTC, so the clock shows this time, less a day,
+                    // in UTC before the transition.
+                    Some(MappedLocalTime::None) | None => self.offset_at(local.saturating_sub(DAY)),
                 }
             }
         };
@@ -340,6 +340,13 @@ mod tests {
             ("2020-01-01T24:00:00Z", false, Some(1_577_923_200)),
             ("0000-00-00T00:00:00", false, Some(-62_169_984_000)),
             ("2020-01-01T00:00:00+99", false, Some(1_577_480_400)),
+            ("2020-01-01T00:00:00+24:00", false, Some(1_577_750_400)),
+            ("2020-01-01T00:00:00-05:59", false, Some(1_577_858_340)),
+            // Only a whole offset is ignored: digits, at least two without a colon.
+            ("2020-01-01T00:00:00+05", true, Some(1_577_836_800)),
+            ("2020-01-01T00:00:00+5", true, None),
+            ("2020-01-01T00:00:00+ab", true, None),
+            ("2020-01-01T00:00:00+05:xx", true, None),
             ("1970-01-01T00:00:00Z", false, Some(0)),
             ("2020-01-01T00:00:00z", false, None),
             ("2020-01-01T00:00:00.Z", false, None),
@@ -367,6 +374,7 @@ mod tests {
         check("2020-07-01T12:00:00", false, &new_york, "2020-07-01 12:00:00", "2020-07-01 16:00:00");
         check("2020-07-01T12:00:00", true, &new_york, "2020-07-01 08:00:00", "2020-07-01 12:00:00");
         check("2020-07-01T12:00:00Z", false, &india, "2020-07-01 17:30:00", "2020-07-01 12:00:00");
+        check("2020-07-01T12:00:00+02:00", false, &india, "2020-07-01 15:30:00", "2020-07-01 10:00:00");
         // The skipped hour, and the first occurrence of the repeated hour.
         check("2020-03-08T02:30:00", false, &new_york, "2020-03-08 02:30:00", "2020-03-08 07:30:00");
         check("2020-11-01T01:30:00", false, &new_york, "2020-11-01 01:30:00", "2020-11-01 05:30:00");
@@ -391,6 +399,12 @@ mod tests {
             ("15-03-2016 18:54:46", Some("2016-03-15T18:54:46")),
             ("16-03-02 19:13", Some("2016-03-02T19:13:00")),
             ("69-12-31", Some("2069-12-31T00:00:00")),
+            ("70-01-01", Some("1970-01-01T00:00:00")),
+            ("0000-01-01", Some("0000-01-01T00:00:00")),
+            // The last day of a cycle of 400 years, and days after a February without a leap day.
+            ("2000-02-29", Some("2000-02-29T00:00:00")),
+            ("2101-03-01", Some("2101-03-01T00:00:00")),
+            ("2200-02-28", Some("2200-02-28T00:00:00")),
             ("0000-00-00 00:00:00", Some("-0001-11-30T00:00:00")),
             ("-0001-11-30 00:00:00", Some("-0001-11-30T00:00:00")),
             ("2020-01-01 00:00:00 +02:00", Some("2020-01-01T00:00:00")),
@@ -404,5 +418,12 @@ mod tests {
         assert_eq!(to_gmt("0000-00-00 00:00:00", &india), "-0001-11-29 18:06:32");
         assert_eq!(from_gmt("2012-06-01 12:34:56", &india), "2012-06-01 18:04:56");
         assert_eq!(from_gmt_rfc3339("2012-06-01 12:34:56", &india), "2012-06-01T18:04:56+05:30");
+        assert_eq!(to_gmt_rfc3339("2012-06-01 12:34:56", &india), "2012-06-01T07:04:56+00:00");
+        assert_eq!(from_gmt_rfc3339("2012-06-01 12:34:56", &SiteZone::UTC), "2012-06-01T12:34:56+00:00");
+        let marquesas = SiteZone::from_options("Pacific/Marquesas", 0.0);
+        assert_eq!(from_gmt_rfc3339("2012-06-01 12:34:56", &marquesas), "2012-06-01T03:04:56-09:30");
+        // A column's own zone takes precedence.
+        assert_eq!(to_gmt("2020-01-01 00:00:00 +02:00", &india), "2019-12-31 22:00:00");
+        assert_eq!(from_gmt("2020-01-01 00:00:00 +02:00", &india), "2020-01-01 03:30:00");
     }
 }

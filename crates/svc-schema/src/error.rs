@@ -313,6 +313,28 @@ mod tests {
         let mut error = Error::new("a", "A").with_status(400);
         error.remove("a");
         assert!(error.is_empty() && error.to_body().is_null() && error.status() == 500);
+        let mut error = Error::new("a", "A").with_status(400);
+        error.add("b", "B", Some(json!({"status": 404})));
+        error.remove("a");
+        assert!(!error.is_empty());
+        assert_eq!(error.to_body(), json!({"code": "b", "message": "B", "data": {"status": 404}}));
+        error.add("a", "A again", None);
+        assert_eq!(error.data_for("a"), None);
+    }
+
+    #[test]
+    fn codes_and_messages_are_in_the_order_of_addition() {
+        let mut error = Error::new("b", "B");
+        error.add("a", "A", Some(json!(1)));
+        error.add("b", "B again", Some(json!(2)));
+        assert_eq!(error.codes().collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(error.messages().collect::<Vec<_>>(), ["B", "B again", "A"]);
+        assert_eq!((error.messages_for("b"), error.messages_for("c")), (&["B".into(), "B again".into()][..], &[][..]));
+        // As in PHP, an empty code and "0" select the first one.
+        let data = ["", "0", "b", "a", "c"].map(|code| error.data_for(code).cloned());
+        assert_eq!(data, [Some(json!(2)), Some(json!(2)), Some(json!(2)), Some(json!(1)), None]);
+        assert_eq!(error.to_string(), "b: B");
+        assert!(format!("{error:?}").starts_with("Error { status: 500, body: Object {"), "{error:?}");
     }
 
     #[test]

@@ -194,6 +194,47 @@ mod tests {
         check(json!(""), post.clone(), post.clone());
         check(json!("id"), json!([post.clone(), {"x": 1}]), json!([{"id": 1}, []]));
         check(json!("title.missing"), post, json!({"title": []}));
+        check(json!([" id "]), json!({"id": 1, "x": 2}), json!({"id": 1}));
+        check(json!("meta.a"), json!({"meta": {}}), json!({"meta": {}}));
+        // A map with integer keys is a list of items.
+        check(json!("id"), json!({"3": {"id": 1, "x": 2}, "7": {"x": 1}}), json!({"3": {"id": 1}, "7": []}));
+        check(json!("id"), json!({}), json!({}));
+    }
+
+    #[test]
+    fn trim_item_trims_one_object() {
+        let item = json!({"id": 1, "0": {"id": 2}});
+        let trimmed = |fields: &str| FieldSet::parse(&json!(fields)).unwrap().trim_item(item.clone());
+        assert_eq!((trimmed("id"), trimmed("")), (json!({"id": 1}), item.clone()));
+    }
+
+    #[test]
+    fn keys_of_a_list_are_its_indexes() {
+        let data = json!({"0": "a", "1": ["b", "c"], "x": "d"});
+        assert_eq!(intersect_keys(data.clone(), &json!([true])), json!(["a"]));
+        assert_eq!(intersect_keys(data.clone(), &json!({"1": [true], "x": true})), json!({"1": ["b"], "x": "d"}));
+        assert_eq!(intersect_keys(data.clone(), &json!(true)), data);
+    }
+
+    #[test]
+    fn fields_of_a_response() {
+        let properties = json!({
+            "id": {"context": ["view", "edit"]}, "title": {"context": ["edit"]}, "free": {}, "any": {"context": []},
+        });
+        let rows = [
+            (Some("view"), "", "id free any _links"),
+            (Some("edit"), "", "id title free any _links"),
+            (None, "", "id title free any _links"),
+            (Some("view"), "free, title", "free id"),
+            (Some("edit"), "title.raw, _links.self, x", "title.raw _links.self id"),
+            (Some("embed"), "id, any", "any"),
+        ];
+        for (context, selected, expected) in rows {
+            let selected = FieldSet::parse(&json!(selected)).unwrap();
+            let fields = fields_for_response(properties.as_object().unwrap(), context, &selected);
+            assert_eq!(fields.join(" "), expected, "{context:?} {:?}", selected.names());
+        }
+        assert_eq!(FieldSet::parse(&json!("a, b.c")).unwrap().names(), ["a", "b.c"]);
     }
 
     // WordPress drops every name after one below a selected parent; the specification only calls that name redundant.

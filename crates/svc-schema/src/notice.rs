@@ -109,3 +109,23 @@ impl<'a> IntoIterator for &'a Notices {
         self.iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_are_listed_in_order() {
+        let mut notices = Notices::new();
+        assert!(notices.is_empty());
+        notices.push(Notice::new(NoticeKind::DeprecatedFunction, "f", "Do not call f.").since("1.0"));
+        notices.push(Notice::new(NoticeKind::DeprecatedParam, "g", "Do not set x."));
+        assert!(!notices.is_empty());
+        let texts: Vec<String> = (&notices).into_iter().map(Notice::to_string).collect();
+        assert_eq!(texts, ["f: Do not call f.", "g: Do not set x."]);
+        let kinds = notices.into_vec().into_iter().map(|notice| (notice.kind.name(), notice.version));
+        let expected = [("DeprecatedFunction", "1.0".to_owned()), ("DeprecatedParam", String::new())];
+        assert_eq!(kinds.collect::<Vec<_>>(), expected);
+        assert_eq!(NoticeKind::DoingItWrong.name(), "DoingItWrong");
+    }
+}

@@ -96,7 +96,6 @@ pub(crate) fn out_of_bounds(path: &Path<'_>, rules: &NumberRules) -> Error {
             let (min, max) = (bound_text(&min.source), bound_text(&max.source));
             format!("{path} must be between {min} ({}) and {max} ({})", side(low), side(high))
         }
-        (Some(min), None) if low => format!("{path} must be greater than {}", bound_text(&min.source)),
         (Some(min), None) => format!("{path} must be greater than{} {}", or_equal(low), bound_text(&min.source)),
         (None, max) => {
             let max = max.as_ref().map_or_else(|| "0".to_owned(), |max| bound_text(&max.source));

@@ -206,3 +206,47 @@ impl fmt::Debug for Schema {
         write!(f, "Schema({})", self.source())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rules_need_a_type_or_sub_schemas() {
+        let rows = [
+            (json!({}), false),
+            (json!({"description": "d", "default": 1}), false),
+            (json!({"minimum": 1}), true),
+            (json!({"items": {}}), true),
+            (json!({"type": "integer", "minimum": 1}), false),
+            (json!({"anyOf": [], "format": "ip"}), false),
+            (json!({"oneOf": [], "format": "ip"}), false),
+        ];
+        for (source, expected) in rows {
+            assert_eq!(Schema::compile(source.clone()).has_rules_without_type(), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn schemas_are_equal_if_their_sources_are() {
+        let compile = |minimum: i64| Schema::compile(json!({"type": "integer", "minimum": minimum}));
+        assert!(compile(1) == compile(1) && compile(1) != compile(2));
+        assert_eq!(format!("{:?}", compile(1)), r#"Schema({"type":"integer","minimum":1})"#);
+    }
+
+    #[test]
+    fn sanitizing_reports_notices_and_keeps_errors() {
+        let mut notices = Notices::new();
+        let item = json!({"type": "array", "items": {"type": "integer"}, "uniqueItems": true});
+        let schema = Schema::compile(json!({"type": "object", "properties": {"a": item, "b": {"enum": [1]}}}));
+        let value = json!({"a": ["1", "2x"], "b": 1});
+        assert_eq!(schema.sanitize_with(value, "p", &mut notices), Ok(json!({"a": [1, 2], "b": 1})));
+        assert_eq!(notices.iter().len(), 2, "{notices:?}");
+        let value = json!({"a": [1, "1"], "b": 1});
+        assert!(schema.sanitize_with(value.clone(), "p", &mut notices).is_err());
+        let kept = schema.sanitize_keeping_errors(value, "p", &mut notices, &mut |error| error.code().into());
+        assert_eq!(kept, Ok(json!({"a": "rest_duplicate_items", "b": 1})));
+    }
+}

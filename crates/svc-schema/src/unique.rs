@@ -152,7 +152,10 @@ mod tests {
             (json!([i64::MAX, u64::MAX, i64::MIN]), false),
         ];
         for (items, expected) in rows {
-            assert_eq!(has_duplicates(items.as_array().unwrap()), expected, "{items:?}");
+            let items = items.as_array().unwrap();
+            assert_eq!(has_duplicates(items), expected, "{items:?}");
+            let many: Vec<Value> = items.iter().cloned().chain((100..200).map(Value::from)).collect();
+            assert_eq!(has_duplicates(&many), expected, "{items:?}");
         }
     }
 
@@ -166,6 +169,13 @@ mod tests {
             (json!([[1, 2], [2, 1]]), false),
             (json!([["a", "b"], {"a": 0, "b": 1}]), false),
             (json!([0.0, -0.0]), false),
+            (json!([1.5, 1.5]), true),
+            (json!([[0.0], [-0.0]]), false),
+            (json!([[{}], [[]]]), true),
+            (json!([{"a": {}}, {"a": []}]), true),
+            (json!([{"a": 1}, {"a": 1, "b": 2}]), false),
+            (json!(["ab", "bb"]), false),
+            (json!(["12345678a", "12345678b"]), false),
         ];
         for (items, expected) in rows {
             let items = items.as_array().unwrap();
@@ -176,6 +186,23 @@ mod tests {
             let mixer = Mixer::new();
             let all_equal = items.iter().all(|item| mixer.hash(item) == mixer.hash(&items[0]));
             assert_eq!(all_equal, expected, "{items:?}");
+        }
+    }
+
+    #[test]
+    fn values_nested_too_deeply_are_distinct() {
+        fn map(key: &str, inner: Value) -> Value {
+            Value::Object([(key.to_owned(), inner)].into_iter().collect())
+        }
+        let nestings: [fn(Value) -> Value; 3] =
+            [|inner| Value::Array(vec![inner]), |inner| map("a", inner), |inner| map("0", inner)];
+        for nest in nestings {
+            let deep = |depth: usize, value: i64| (0..depth).fold(json!(value), |inner, _| nest(inner));
+            let has_twins = |depth: usize| has_duplicates(&[deep(depth, 1), deep(depth, 1)]);
+            assert_eq!((has_twins(MAX_VALUE_DEPTH - 1), has_twins(MAX_VALUE_DEPTH)), (true, false));
+            let mixer = Mixer::new();
+            let have_equal_hashes = |depth: usize| mixer.hash(&deep(depth, 1)) == mixer.hash(&deep(depth, 2));
+            assert_eq!((have_equal_hashes(MAX_VALUE_DEPTH - 1), have_equal_hashes(MAX_VALUE_DEPTH)), (false, true));
         }
     }
 }

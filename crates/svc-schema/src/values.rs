@@ -298,6 +298,9 @@ mod tests {
         let id = "123e4567-e89b-42d3-a456-426655440000";
         assert!(is_uuid(id, None) && is_uuid(id, Some(4)) && !is_uuid(id, Some(5)));
         assert!(!is_uuid(&format!("{id}\n"), None) && !is_uuid(&id.to_uppercase(), None));
+        for other in ["123e4567-e89b-12d3-a456-426655440000", "123e4567-e89b-42d3-c456-426655440000"] {
+            assert!(is_uuid(other, None) && !is_uuid(other, Some(4)), "{other}");
+        }
         assert!(!is_ip_address("1.2.3.4\n") && !is_ip_address("::1\n"));
     }
 
@@ -310,7 +313,10 @@ mod tests {
             "1::",
             "1:2:3:4:5:6:7:8",
             "::ffff:1.2.3.4",
+            "1:2:3:4:5:6:1.2.3.4",
+            "::0.2.13.4",
             "1:0:2001:ff:ff:1::",
+            "1:2:3::4:5:6",
             // As in WordPress, `::` may stand for no group at all.
             "1:2:3:4::5:6:7:8",
         ] {
@@ -321,6 +327,8 @@ mod tests {
             "1.2.3",
             "1.2.3.256",
             "1.2.3.4.5",
+            "1.2.3.+4",
+            "1.2.3.0004",
             "1:2:3:4::5:6:7:8:9",
             "12345::",
             "1:2:3:4:5:6:7",
@@ -338,6 +346,55 @@ mod tests {
         assert!(are_values_equal(&json!({"a": [1, null], "b": 2.0}), &json!({"b": 2, "a": [1.0, null]})));
         assert!(!are_values_equal(&json!("1"), &json!(1)));
         assert!(are_values_equal(&json!({"0": "x"}), &json!(["x"])) && are_values_equal(&json!({}), &json!([])));
+        for (a, b) in [
+            (json!([1]), json!([1, 2])),
+            (json!({"a": 1}), json!({"a": 1, "b": 2})),
+            (json!({"0": "x", "1": "y"}), json!(["x"])),
+        ] {
+            assert!(!are_values_equal(&a, &b) && !are_values_equal(&b, &a), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn booleans() {
+        for value in [json!(true), json!(0), json!(1), json!("1"), json!("FALSE")] {
+            assert!(is_boolean(&value), "{value}");
+        }
+        for value in [json!(2), json!(-1), json!(1.0), json!("yes"), json!(""), json!(null), json!([])] {
+            assert!(!is_boolean(&value), "{value}");
+        }
+    }
+
+    #[test]
+    fn stabilize_sorts_integer_keys_first() {
+        let value = json!({"b": [{"y": 1, "x": 2}], "10": 1, "a": 2, "9": {"d": 3, "-1": 4}, "": 5});
+        let sorted = r#"{"9":{"-1":4,"d":3},"10":1,"":5,"a":2,"b":[{"x":2,"y":1}]}"#;
+        assert_eq!(stabilize(value).to_string(), sorted);
+    }
+
+    #[test]
+    fn work_ends_at_the_maximum_depth() {
+        fn list(inner: Value) -> Value {
+            Value::Array(vec![inner])
+        }
+        fn map(key: &str, inner: Value) -> Value {
+            Value::Object(Map::from_iter([(key.to_owned(), inner)]))
+        }
+        let nestings: [fn(Value) -> Value; 2] = [list, |inner| map("a", inner)];
+        for nest in nestings {
+            let deep = |depth: usize, inner: Value| (0..depth).fold(inner, |inner, _| nest(inner));
+            let equals_itself = |depth: usize| are_values_equal(&deep(depth, json!(1)), &deep(depth, json!(1)));
+            assert_eq!((equals_itself(MAX_VALUE_DEPTH - 1), equals_itself(MAX_VALUE_DEPTH)), (true, false));
+            let unsorted = || json!({"y": 1, "x": 2});
+            let is_sorted = |depth: usize| stabilize(deep(depth, unsorted())).to_string().contains(r#"{"x":2,"y":1}"#);
+            assert_eq!((is_sorted(MAX_VALUE_DEPTH - 1), is_sorted(MAX_VALUE_DEPTH)), (true, false));
+            let shows_number = |depth: usize| json_text(&deep(depth, json!(1))).contains('1');
+            assert_eq!((shows_number(MAX_VALUE_DEPTH - 1), shows_number(MAX_VALUE_DEPTH)), (true, false));
+        }
+        let maps = |depth: usize| (0..depth).fold(json!(1), |inner, _| map("0", inner));
+        let lists = |depth: usize| (0..depth).fold(json!(1), |inner, _| list(inner));
+        let are_equal = |depth: usize| are_values_equal(&maps(depth), &lists(depth));
+        assert_eq!((are_equal(MAX_VALUE_DEPTH - 1), are_equal(MAX_VALUE_DEPTH)), (true, false));
     }
 
     #[test]

@@ -35,6 +35,7 @@ fn invalid_values() {
     check(o("required", json!(["a"])), json!({}), "rest_property_required", "a is a required property of p.");
     check(o("properties", json!({"a": {"required": true}})), json!({}), "rest_property_required", "a is a required property of p.");
     check(o("additionalProperties", json!(false)), json!({"b": 1}), "rest_additional_properties_forbidden", "b is not a valid property of Object.");
+    check(o("additionalProperties", json!({"type": "integer"})), json!({"b": "x"}), "rest_invalid_type", "p[b] is not of type integer.");
     check(o("patternProperties", json!({"^x": {"type": "integer"}})), json!({"xa": "b"}), "rest_invalid_type", "p[xa] is not of type integer.");
     check(o("minProperties", json!(1)), json!({}), "rest_too_few_properties", "p must contain at least 1 property.");
     check(o("maxProperties", json!(0)), json!({"a": 1}), "rest_too_many_properties", "p must contain at most 0 properties.");
@@ -136,6 +137,28 @@ fn combined_schemas() {
     check(json!({"type": "string", "anyOf": [{"maxLength": 1}]}), json!(5), "rest_no_matching_schema", "p does not match the expected format. Reason: p is not of type string.");
     let error = Schema::compile(any(&[&count, &text])).validate(&json!("abc"), "p").unwrap_err();
     assert_eq!(error.data(), Some(&json!({"position": 1})));
+}
+
+#[test]
+fn schemas_below_the_maximum_depth_accept_any_value() {
+    type Nest = fn(Value) -> Value;
+    // Rows: a schema with a sub-schema, and a value with a value for that.
+    let nestings: [(Nest, Nest); 6] = [
+        (|s| json!({"anyOf": [s]}), |v| v),
+        (|s| json!({"oneOf": [s]}), |v| v),
+        (|s| json!({"type": "object", "properties": {"a": s}}), |v| json!({"a": v})),
+        (|s| json!({"type": "object", "patternProperties": {"a": s}}), |v| json!({"a": v})),
+        (|s| json!({"type": "object", "additionalProperties": s}), |v| json!({"a": v})),
+        (|s| json!({"type": "array", "items": s}), |v| json!([v])),
+    ];
+    for (nest_schema, nest_value) in nestings {
+        let is_valid = |depth: usize| {
+            let schema = (0..depth).fold(json!({"type": "null"}), |schema, _| nest_schema(schema));
+            let value = (0..depth).fold(json!(1), |value, _| nest_value(value));
+            Schema::compile(schema).validate(&value, "p").is_ok()
+        };
+        assert_eq!((is_valid(63), is_valid(64)), (false, true), "{}", nest_schema(json!({})));
+    }
 }
 
 #[test]
