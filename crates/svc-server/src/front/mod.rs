@@ -5,6 +5,7 @@ pub(crate) mod doctor;
 use std::{
     net::IpAddr,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -23,7 +24,7 @@ use crate::{
 /// Maximum size of a stored body, in bytes.
 const MAX_BODY: usize = 8 << 20;
 
-/// A server in front of a WordPress. Cheap to clone.
+/// A server in front of a WordPress.
 #[derive(Clone)]
 pub(crate) struct Front {
     bridge: Bridge,
@@ -106,7 +107,7 @@ impl Front {
     }
 
     /// Responds to a request for the site.
-    async fn respond(self, mut request: Request) -> Response {
+    async fn respond(&self, mut request: Request) -> Response {
         // HTTP/1.0 needs no host. WordPress would make links of the upstream's address.
         if !request.headers().contains_key(HOST)
             && request.uri().authority().is_none()
@@ -122,7 +123,7 @@ impl Front {
     }
 
     /// Whether WordPress's web server or php-fpm accepts connections.
-    async fn ready(State(front): State<Front>) -> Response {
+    async fn ready(State(front): State<Arc<Front>>) -> Response {
         match tokio::time::timeout(health::LIMIT, front.bridge.proxy().connects()).await {
             Ok(true) => health::response(StatusCode::OK, "ok\n"),
             _ => health::response(StatusCode::SERVICE_UNAVAILABLE, "WordPress does not accept connections\n"),
@@ -134,8 +135,8 @@ impl Front {
         let router = Router::new()
             .route(health::ALIVE, get(|| async { health::response(StatusCode::OK, "ok\n") }))
             .route(health::READY, get(Self::ready))
-            .fallback(|State(front): State<Front>, request: Request| front.respond(request))
-            .with_state(self.clone());
+            .fallback(async |State(front): State<Arc<Front>>, request: Request| front.respond(request).await)
+            .with_state(Arc::new(self.clone()));
         let mut limits = self.config.limits.clone();
         // Requests wait for a connection, then for the response.
         let timeout = self.config.wordpress.as_ref().map_or(Duration::ZERO, |wordpress| wordpress.timeout);
