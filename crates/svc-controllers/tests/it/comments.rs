@@ -336,3 +336,14 @@ async fn links_contain_the_comment_page() {
         assert_eq!(pages, expected, "{per_page} {first} {threads}: {:?}", list.body);
     }
 }
+
+/// WordPress sanitizes all fields again, also those that it has sanitized before.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_sanitizes_the_stored_name_of_the_author() {
+    let h = Harness::new();
+    let comment = json!({"post": 1000, "content": "x", "author_name": "x < y > z", "author_email": "g@example.org"});
+    let created = h.json(ADMIN, Method::POST, COMMENTS, comment).await;
+    assert_eq!((created.status, &created.body["author_name"]), (201, &json!("x  z")));
+    let updated = h.json(ADMIN, Method::POST, &format!("{COMMENTS}/{}", created.body["id"]), json!({})).await;
+    assert_eq!((updated.status, &updated.body["author_name"]), (200, &json!("x z")));
+}

@@ -159,10 +159,10 @@ impl SaveComment {
             self.set_author(db, row, UserId(author))?;
         }
         if let Some(name) = &d.author_name {
-            row.author = sanitize::term_name(name);
+            row.author.clone_from(name);
         }
         if let Some(email) = &d.author_email {
-            row.author_email = svc_text::sanitize_email(svc_text::trim(email));
+            row.author_email.clone_from(email);
         }
         if let Some(url) = &d.author_url {
             row.author_url.clone_from(url);
@@ -199,7 +199,8 @@ impl SaveComment {
         Ok(())
     }
 
-    /// Removes HTML that the caller may not use; for an existing comment, HTML that its author may not use either.
+    /// Sanitizes name, email address and URL of the author. Removes HTML that the caller may not use; for an existing comment,
+    /// HTML that its author may not use either.
     fn filter(&self, db: &mut Db, row: &mut Comment, author: Option<UserId>) -> SiteResult<()> {
         let access = Access::new(&self.site, &self.settings);
         let mut may = !self.is_form && access.can(&self.caller, "unfiltered_html");
@@ -208,6 +209,8 @@ impl SaveComment {
             may = author.is_some_and(|author| access.can(&author, "unfiltered_html"));
         }
         row.content = sanitize::comment(&self.settings, svc_text::trim(&row.content), !may);
+        row.author = sanitize::term_name(&row.author);
+        row.author_email = svc_text::sanitize_email(svc_text::trim(&row.author_email));
         row.author_url = sanitize::author_url(&row.author_url);
         Ok(())
     }
