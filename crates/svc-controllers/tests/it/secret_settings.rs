@@ -40,6 +40,10 @@ async fn responses_have_masks_that_change_nothing_when_they_come_back() {
     assert_eq!(read[KEY], masked);
     assert!(!read.to_string().contains("abcd"), "{read}");
 
+    let update = json!({"path": "/svc/v2/settings", "method": "PUT", "body": {KEY: "abcdef123456"}});
+    let batch = h.json(ADMIN, Method::POST, "/batch/v1", json!({"requests": [update]})).await;
+    assert!(batch.body["responses"][0]["body"].is_object() && !batch.body.to_string().contains("abcd"), "{:?}", batch.body);
+
     // The whole response is sent back, as a form does.
     let back = put(json!({KEY: read[KEY].clone(), ACCOUNT: read[ACCOUNT].clone()})).await;
     assert_eq!((back.status, &back.body[KEY], &back.body[ACCOUNT]), (200, &read[KEY], &read[ACCOUNT]));

@@ -67,6 +67,31 @@ fn invalid_values_name_their_origin() {
 }
 
 #[test]
+fn settings_of_earlier_versions_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (key, advice) in [
+        ("writes", "WordPress handles all writes, so that its plugins decide on them"),
+        ("user", "WordPress handles all requests with credentials"),
+        ("application_password", "revoke the password"),
+        ("reads", "its own responses are replayed"),
+        ("svc_routes", "its own responses are replayed"),
+        ("samples", "its own responses are replayed"),
+        ("shadow_percent", "its own responses are replayed"),
+    ] {
+        let file = dir.path().join(FILE);
+        std::fs::write(&file, format!("[wordpress]\nupstream = 'http://127.0.0.1:81'\n{key} = 'svc'")).unwrap();
+        let in_file = Config::load(&sources(dir.path(), &[], &[])).unwrap_err().to_string();
+        std::fs::remove_file(&file).unwrap();
+        let variable = format!("SVC_WORDPRESS_{}", key.to_uppercase());
+        let in_variable = Config::load(&sources(dir.path(), &[(&variable, "svc")], &[])).unwrap_err().to_string();
+        let message = format!("there is no setting `wordpress.{key}` any more: ");
+        for (error, origin) in [(in_file, format!("{}:3", file.display())), (in_variable, variable)] {
+            assert!(error.starts_with(&format!("{origin}: {message}")) && error.contains(advice), "{error}");
+        }
+    }
+}
+
+#[test]
 fn hides_secrets() {
     let dir = tempfile::tempdir().unwrap();
     let env = [("SVC_DATABASE", "mysql://u:hunter2@h/n"), ("SVC_KEYS_NONCE_KEY", "hunter2")];

@@ -362,9 +362,12 @@ fn failed_logins_are_logged_with_the_address() {
     send(&server.address, "POST", "/wp-login.php", "", form_type, form("admin").as_bytes());
     send(&server.address, "POST", "/wp-login.php", "", form_type, form("a%22%0Aclient%3D1.2.3.4").as_bytes());
     assert_eq!(server.send("GET", "/svc-json/svc/v2/users/me", "admin:wrong", None).0, 401);
+    // Clients are not trusted proxies.
+    let forged = format!("{form_type}X-Forwarded-For: 192.0.2.7\r\nForwarded: for=192.0.2.7\r\n");
+    send(&server.address, "POST", "/wp-login.php", "", &forged, form("forged").as_bytes());
     let log = server.stop();
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("login failed")).collect();
-    assert!(lines.len() >= 3 && lines.iter().all(|line| line.contains("login failed client=127.0.0.1 user=")), "{log}");
+    assert!(lines.len() >= 4 && lines.iter().all(|line| line.contains("login failed client=127.0.0.1 user=")), "{log}");
     assert!(lines.iter().any(|l| l.contains("user=\"admin\" reason=\"wrong password\"")), "{log}");
     assert!(!log.lines().any(|line| line.starts_with("client=")), "{log}");
 }
