@@ -117,7 +117,7 @@ impl Revisions {
         let mut values = Vec::with_capacity(items.len());
         for item in items {
             let (data, links) = self.table.show(&item, &req, &view, &plan).await?;
-            values.push(respond::with_links(data, links, &req));
+            values.push(respond::with_links(data, links.filter(|_| view.wants_links()), &req));
         }
         let route = format!("{}/{}/revisions", self.site.route_of_type(&self.post_type), parent.post.id);
         Ok(collection::respond(&self.site, values, &paging, &parent.settings.urls.rest(&route), &req))

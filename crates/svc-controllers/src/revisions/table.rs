@@ -207,7 +207,8 @@ impl RevisionTable {
         Ok(rows.into_iter().map(item).collect())
     }
 
-    /// The prepared fields of a revision, and the link to its post if `parent` is visible.
+    /// The prepared fields of a revision, and the link to its post if `parent` is visible. As in WordPress, a single revision has
+    /// the link even if `_fields` does not name `_links`.
     pub(crate) async fn show(
         &self,
         item: &PostItem,
@@ -217,7 +218,7 @@ impl RevisionTable {
     ) -> Result<(Map, Option<Links>)> {
         let data = plan.prepare(item);
         let data = respond::finish(&self.extra, &self.object, item.post.id.0, data, req, view).await?;
-        if !view.wants_links() || !plan.wants("parent") || item.post.parent.is_none() {
+        if !view.links || !plan.wants("parent") || item.post.parent.is_none() {
             return Ok((data, None));
         }
         let route = permalinks::rest_route_of(&self.site, &item.settings, &self.post_type, item.post.parent);

@@ -347,3 +347,14 @@ async fn an_update_sanitizes_the_stored_name_of_the_author() {
     let updated = h.json(ADMIN, Method::POST, &format!("{COMMENTS}/{}", created.body["id"]), json!({})).await;
     assert_eq!((updated.status, &updated.body["author_name"]), (200, &json!("x z")));
 }
+
+/// The name 0 is none, as in PHP.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_comment_by_a_user_without_a_name_in_the_request_is_the_users() {
+    let h = Harness::new();
+    for (name, user) in [(json!(""), EDITOR), (json!("0"), EDITOR)] {
+        let comment = json!({"post": 1000, "content": format!("by {name}"), "author_name": name, "author_email": ""});
+        let created = h.json(EDITOR, Method::POST, COMMENTS, comment).await;
+        assert_eq!((created.status, &created.body["author"]), (201, &json!(user)), "{name}");
+    }
+}

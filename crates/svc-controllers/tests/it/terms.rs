@@ -257,6 +257,19 @@ async fn term_updates() {
     }
 }
 
+/// PHP takes the slug 0 for none, whether it is stored or in the request.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_makes_the_slug_0_anew_from_the_name() {
+    let h = Harness::new();
+    let created = h.json(ADMIN, Method::POST, TAGS, json!({"name": "0"})).await.body;
+    assert_eq!(created["slug"], "0");
+    let route = format!("{TAGS}/{}", created["id"]);
+    for (change, slug) in [(json!({"name": "Zed's café"}), "zeds-cafe"), (json!({"slug": "0", "name": "New"}), "new")]
+    {
+        assert_eq!(h.json(ADMIN, Method::PUT, &route, change.clone()).await.body["slug"], slug, "{change}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn meta_is_stored_after_its_term() {
     let h = Harness::new();

@@ -88,16 +88,14 @@ impl SaveComment {
             comment.date_gmt = Some(self.now);
             comment.date = Some(self.settings.zone.to_local(self.now));
         }
+        // PHP treats "0" as empty.
+        let is_missing = |text: &str| matches!(text, "" | "0");
         let is_anonymous = comment.user.is_none()
-            && comment.author.is_empty()
-            && comment.author_email.is_empty()
-            && comment.author_url.is_empty();
+            && [&comment.author, &comment.author_email, &comment.author_url].into_iter().all(|text| is_missing(text));
         if is_anonymous && self.caller.is_logged_in() {
             self.set_author(tx, &mut comment, self.caller.id)?;
         }
         let wants_name = self.settings.number("require_name_email") != 0;
-        // PHP treats "0" as empty.
-        let is_missing = |text: &str| matches!(text, "" | "0");
         if wants_name && (is_missing(&comment.author) || is_missing(&comment.author_email)) {
             return Err(errors::author_data_required().into());
         }

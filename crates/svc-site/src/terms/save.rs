@@ -182,13 +182,13 @@ impl SaveTerm {
     }
 
     fn update(&self, tx: &mut Tx, mut term: Term, before: &Term, name_is_long: bool) -> SiteResult<Term> {
-        let mut is_made = false;
         if let Some(slug) = self.draft.slug.as_deref() {
             term.slug = svc_text::sanitize_title(slug);
-            if term.slug.is_empty() {
-                is_made = true;
-                term.slug = svc_text::sanitize_title(&term.name);
-            }
+        }
+        // PHP treats "0" as empty.
+        let is_made = matches!(term.slug.as_str(), "" | "0");
+        if is_made {
+            term.slug = svc_text::sanitize_title(&term.name);
         }
         let taken = terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
         if taken {
