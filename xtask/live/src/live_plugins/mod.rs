@@ -56,6 +56,9 @@ pub(crate) struct Options {
     /// Check the site only with all plugins together.
     #[arg(long)]
     together: bool,
+    /// A drop-in for the object cache, such as that of a plugin for Redis, which the site uses meanwhile.
+    #[arg(long, value_name = "FILE")]
+    object_cache: Option<PathBuf>,
     /// A line of the section `wordpress` of the settings, KEY=VALUE; may be repeated.
     #[arg(long = "set", value_name = "LINE")]
     settings: Vec<String>,
@@ -65,6 +68,17 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
+    let Some(file) = &options.object_cache else { return check(options) };
+    let target = options.site.join("wp-content/object-cache.php");
+    ensure!(!target.exists(), "{} exists", target.display());
+    std::fs::copy(file, &target).with_context(|| format!("cannot copy {}", file.display()))?;
+    let outcome = check(options);
+    std::fs::remove_file(&target).context("cannot remove the object cache")?;
+    outcome
+}
+
+/// Checks the site as it is.
+fn check(options: &Options) -> Result<()> {
     let program = options.program.clone().map_or_else(|| server::build(None, false), Ok)?;
     let Some(gateway) = Gateway::start(&program, &options.site, &options.settings.join("\n"))? else {
         return say(&format!("skipped: there is no running WordPress site in {}", options.site.display()));
