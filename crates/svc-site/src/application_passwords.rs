@@ -44,10 +44,12 @@ pub fn add(tx: &mut Tx, user: UserId, record: ApplicationPassword) -> SiteResult
     Ok(())
 }
 
-/// Renames a record if `name` is given, and returns it.
+/// Renames a record if `name` is given and neither empty nor `0`, and returns it.
 pub fn rename(tx: &mut Tx, user: UserId, uuid: &str, name: Option<&str>) -> SiteResult<ApplicationPassword> {
     let mut list = list(tx, user)?;
     let record = list.iter_mut().find(|record| record.uuid == uuid).ok_or_else(errors::not_found)?;
+    // PHP takes `0` for empty.
+    let name = name.filter(|name| !matches!(*name, "" | "0"));
     let changes = name.is_some_and(|name| name != record.name);
     if let Some(name) = name {
         name.clone_into(&mut record.name);

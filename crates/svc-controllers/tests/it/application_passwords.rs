@@ -41,6 +41,8 @@ async fn the_password_is_returned_only_once() {
         assert_eq!((again.status, again.body.get("password")), (200, None));
         assert!(!again.body.to_string().contains("generic"), "the hash is not returned either");
     }
+    let again = h.json(AUTHOR, Method::PATCH, &own, json!({"name": "0"})).await;
+    assert_eq!((again.status, &again.body["name"]), (200, &json!("Tablet")), "PHP takes 0 for empty");
     let deleted = h.json(AUTHOR, Method::DELETE, &own, json!({})).await;
     assert_eq!(deleted.body["previous"]["name"], "Tablet");
     assert_eq!(deleted.body["previous"].get("password"), None);
