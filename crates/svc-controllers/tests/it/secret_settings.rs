@@ -42,7 +42,11 @@ async fn responses_have_masks_that_change_nothing_when_they_come_back() {
 
     let update = json!({"path": "/svc/v2/settings", "method": "PUT", "body": {KEY: "abcdef123456"}});
     let batch = h.json(ADMIN, Method::POST, "/batch/v1", json!({"requests": [update]})).await;
-    assert!(batch.body["responses"][0]["body"].is_object() && !batch.body.to_string().contains("abcd"), "{:?}", batch.body);
+    assert!(
+        batch.body["responses"][0]["body"].is_object() && !batch.body.to_string().contains("abcd"),
+        "{:?}",
+        batch.body
+    );
 
     // The whole response is sent back, as a form does.
     let back = put(json!({KEY: read[KEY].clone(), ACCOUNT: read[ACCOUNT].clone()})).await;
