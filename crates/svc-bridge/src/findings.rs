@@ -25,10 +25,10 @@ impl Findings {
         self.rows.push([name.to_owned(), text.into()]);
     }
 
-    /// Asks the connector. `None` if there is none, although the settings `want` it.
-    pub async fn ask(&mut self, connector: Option<&Connector>, want: bool) {
+    /// Asks the connector about WordPress. Without one, warns if the settings allow its use.
+    pub async fn ask(&mut self, connector: Option<&Connector>, is_wanted: bool) {
         match connector {
-            None if want => self.warnings.push(
+            None if is_wanted => self.warnings.push(
                 "without the connector, only responses to visitors are replayed, and each write to the database ends all of them: \
                  run `svc-server connector install`"
                     .to_owned(),
