@@ -337,3 +337,22 @@ async fn pages_of_signed_in_users_link_to_their_profile_and_the_explorer() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_editors_link_to_the_admin() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    user(&site, &admin, "ann", "author").await;
+    user(&site, &admin, "sue", "subscriber").await;
+    let body = json!({"title": "Hers", "status": "publish"});
+    let post = post(&site, &admin, body).await;
+    let path = path_of(&site, post["link"].as_str().unwrap());
+    let edit = format!("/wp-admin/post.php?post={}&#38;action=edit\">Edit</a>", post["id"]);
+    for (login, may_edit, may_write) in [("admin", true, true), ("ann", false, true), ("sue", false, false)] {
+        let mut visitor = logged_in(&site, login).await;
+        let page = visitor.get(&path).await.body;
+        assert_eq!((page.contains(&edit), page.contains("post-new.php")), (may_edit, may_write), "{login}: {page}");
+        assert!(!visitor.get("/").await.body.contains(">Edit</a>"), "{login}");
+    }
+    assert!(!site.get(&path).await.body.contains("wp-admin/post"));
+}

@@ -231,8 +231,7 @@ async fn login_redirects_only_to_this_site() {
         let response = Visitor::new(&site).submit("/wp-login.php", &fields).await;
         assert_eq!((response.status, response.header("location")), (302, expected.as_str()), "{redirect_to}");
     }
-    let front = admin(&site).await.get("/wp-admin/").await;
-    assert_eq!(front.header("location"), format!("{home}/wp-admin/profile.php"));
+    assert_eq!(admin(&site).await.get("/wp-admin/").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use svc_site::hashing;
 use svc_store::{MetaKind, Tx, meta, users};
 
 use crate::{
-    LoginPages, LoginRequest, Page, SESSIONS, UserSession,
+    LoginPages, Page, PrivateRequest, SESSIONS, UserSession,
     form::Form,
     log_in_out::change_sessions,
     profile::{Problem, done},
@@ -25,7 +25,7 @@ const ME: &str = "users/me";
 
 impl LoginPages {
     /// Changes name and email address. Unchanged fields are not written.
-    pub(crate) async fn change_details(&self, parts: &LoginRequest, session: &UserSession, form: &Form) -> Page {
+    pub(crate) async fn change_details(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
         let (name, email) = (form.get("display_name").trim(), form.get("email").trim());
         let refused = async |text: &str| {
             let problem =
@@ -55,7 +55,7 @@ impl LoginPages {
     }
 
     /// Changes the password. All other sessions end, since cookies depend on the password; this browser gets new cookies.
-    pub(crate) async fn change_password(&self, parts: &LoginRequest, session: &UserSession, form: &Form) -> Page {
+    pub(crate) async fn change_password(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
         let (user, new) = (&session.user, form.get("new_password"));
         let refused = async |status: StatusCode, text: &str| {
             let problem = Problem { form: "password", text: text.to_owned(), ..Problem::of(session) };
@@ -103,14 +103,19 @@ impl LoginPages {
         Ok(self.to_profile(session, done::PASSWORD).cookies(cookies))
     }
 
-    async fn change_me(&self, parts: &LoginRequest, session: &UserSession, changes: Map<String, Value>) -> crate::Data {
+    async fn change_me(
+        &self,
+        parts: &PrivateRequest,
+        session: &UserSession,
+        changes: Map<String, Value>,
+    ) -> crate::Data {
         self.call(session, parts, http::Method::POST, ME, Some(&Value::Object(changes))).await
     }
 
     /// Ends all sessions of the user and starts one with the new password, which is remembered like the current one.
     async fn restart_session(
         &self,
-        parts: &LoginRequest,
+        parts: &PrivateRequest,
         session: &UserSession,
         password: &str,
     ) -> Result<Vec<String>, svc_schema::Error> {

@@ -12,11 +12,11 @@ use serde_json::json;
 use validator::{Validate, ValidateArgs as _, ValidationError};
 
 use crate::{
-    LoginPages, LoginRequest, Page, UserSession,
+    LoginPages, Page, PrivateRequest, UserSession,
     form::{self, Form},
     redirect::{self, Unsafe},
     respond,
-    response::LoginResponse,
+    response::PrivateResponse,
     view::{self, Frame, Hidden, hidden},
 };
 
@@ -108,13 +108,13 @@ struct ApprovedPage {
 }
 
 pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
-    let parts = LoginRequest::of(&request, &pages);
+    let parts = PrivateRequest::of(&request, &pages);
     let page = pages.authorize(&parts, request).await;
     respond(&parts.cx, &pages, page)
 }
 
 impl LoginPages {
-    async fn authorize(&self, parts: &LoginRequest, request: Request) -> Page {
+    async fn authorize(&self, parts: &PrivateRequest, request: Request) -> Page {
         let method = request.method().clone();
         let settings = self.identities.site.settings(&parts.cx)?;
         let Some(session) = self.session(parts, parts.admin_scheme())? else {
@@ -153,12 +153,12 @@ impl LoginPages {
 
     fn approval_form(
         &self,
-        parts: &LoginRequest,
+        parts: &PrivateRequest,
         status: StatusCode,
         session: &UserSession,
         app: AuthorizeRequest,
         error: String,
-    ) -> LoginResponse {
+    ) -> PrivateResponse {
         let nonce = self.identities.nonce(&parts.cx, ACTION, session.nonce_subject());
         let field = self.nonce_field();
         let fields = [
@@ -180,12 +180,12 @@ impl LoginPages {
             success: without_query(&app.success),
             reject: without_query(&app.reject),
         };
-        LoginResponse::html(status, &template)
+        PrivateResponse::html(status, &template)
             .allow_form_target(redirect::policy_source(&app.success))
             .allow_form_target(redirect::policy_source(&app.reject))
     }
 
-    async fn approve(&self, parts: &LoginRequest, session: &UserSession, app: AuthorizeRequest) -> Page {
+    async fn approve(&self, parts: &PrivateRequest, session: &UserSession, app: AuthorizeRequest) -> Page {
         let body = json!({"name": app.name, "app_id": app.id});
         let created = self.call(session, parts, Method::POST, "users/me/application-passwords", Some(&body)).await;
         let created = match created {
@@ -208,19 +208,19 @@ impl LoginPages {
                 password: password.to_owned(),
                 profile: self.admin_url(&session.settings, "profile.php"),
             };
-            return Ok(LoginResponse::html(StatusCode::OK, &template));
+            return Ok(PrivateResponse::html(StatusCode::OK, &template));
         }
         let site = session.settings.urls.site.site_url("");
         let plain = password.replace(' ', "");
         let values = [("site_url", site.as_str()), ("user_login", &session.user.login), ("password", &plain)];
-        Ok(LoginResponse::redirect(&redirect::with_query(&app.success, &values))
+        Ok(PrivateResponse::redirect(&redirect::with_query(&app.success, &values))
             .allow_form_target(redirect::policy_source(&app.success)))
     }
 
-    fn reject(&self, session: &UserSession, app: &AuthorizeRequest) -> LoginResponse {
+    fn reject(&self, session: &UserSession, app: &AuthorizeRequest) -> PrivateResponse {
         match app.reject.as_str() {
-            "" => LoginResponse::redirect(&self.admin_url(&session.settings, "profile.php")),
-            url => LoginResponse::redirect(url),
+            "" => PrivateResponse::redirect(&self.admin_url(&session.settings, "profile.php")),
+            url => PrivateResponse::redirect(url),
         }
     }
 }

@@ -14,11 +14,11 @@ use svc_site::{
 };
 
 use crate::{
-    LoginPages, LoginRequest, Page, cookies,
+    LoginPages, Page, PrivateRequest, cookies,
     form::{self, Form},
     identity::cookie_value,
     redirect, respond,
-    response::LoginResponse,
+    response::PrivateResponse,
     view,
 };
 
@@ -29,7 +29,7 @@ const LIFETIME: i64 = 365 * 86_400;
 const FAILED: &str = "The comment was not posted";
 
 pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
-    let parts = LoginRequest::of(&request, &pages);
+    let parts = PrivateRequest::of(&request, &pages);
     if *request.method() != Method::POST {
         let response = view::message(
             &parts.cx,
@@ -48,7 +48,7 @@ pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Reques
 }
 
 impl LoginPages {
-    async fn comment(&self, parts: &LoginRequest, form: &Form) -> Page {
+    async fn comment(&self, parts: &PrivateRequest, form: &Form) -> Page {
         let site = &self.identities.site;
         let settings = site.settings(&parts.cx)?;
         let session = self.session(parts, Scheme::LoggedIn)?;
@@ -74,7 +74,7 @@ impl LoginPages {
         let sender = Sender { visitor, ip: parts.client, agent: agent.to_owned() };
         let stored = match submit(&parts.cx, site, given, sender).await {
             Ok(stored) => stored,
-            Err(SubmissionError::Silent) => return Ok(LoginResponse::plain(StatusCode::OK, String::new())),
+            Err(SubmissionError::Silent) => return Ok(PrivateResponse::plain(StatusCode::OK, String::new())),
             Err(SubmissionError::Rejected(status, text)) => {
                 let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
                 return Ok(view::message(&parts.cx, self, status, FAILED, &text));
@@ -83,7 +83,7 @@ impl LoginPages {
         };
         let consents = form.has("wp-comment-cookies-consent");
         let to = redirect_url(form, &settings, &stored, consents);
-        let response = LoginResponse::redirect(&to);
+        let response = PrivateResponse::redirect(&to);
         Ok(if is_guest {
             response.cookies(guest_cookies(&settings, &hash, &stored, self.identities.now(&parts.cx), consents))
         } else {

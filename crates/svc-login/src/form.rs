@@ -5,21 +5,21 @@ use http::StatusCode;
 use validator::ValidationErrors;
 
 /// Maximum size of a form, in bytes.
-const MAX_SIZE: usize = 64 << 10;
+pub(crate) const MAX_SIZE: usize = 64 << 10;
 
 /// Maximum size of a comment form, in bytes: 65,525 bytes of percent-encoded text, and the other fields.
 pub(crate) const MAX_COMMENT_SIZE: usize = 256 << 10;
 
-/// Maximum number of fields; further ones are ignored.
-const MAX_FIELDS: usize = 50;
+/// Maximum number of fields; further ones are ignored, as by PHP's `max_input_vars`.
+const MAX_FIELDS: usize = 1_000;
 
 /// Fields by name. The last of several with the same name is used, as in PHP. No `Debug`, since it may contain passwords.
 #[derive(Clone, Default)]
-pub(crate) struct Form(Vec<(String, String)>);
+pub struct Form(Vec<(String, String)>);
 
 impl Form {
     /// Parses a query string or the body of a form.
-    pub(crate) fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let decode = |text: &str| {
             let spaced = text.replace('+', " ");
             percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
@@ -33,12 +33,22 @@ impl Form {
     }
 
     /// The value of a field; empty if it is missing.
-    pub(crate) fn get(&self, name: &str) -> &str {
+    pub fn get(&self, name: &str) -> &str {
         self.0.iter().rev().find(|(k, _)| k == name).map_or("", |(_, v)| v)
     }
 
+    /// The values of all fields of this name, in the order of the form.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(k, _)| k == name).map(|(_, v)| &**v)
+    }
+
+    /// Names and values of all fields, in the order of the form.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (&**name, &**value))
+    }
+
     /// Whether the field exists, even if it is empty.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(k, _)| k == name)
     }
 }

@@ -24,9 +24,7 @@ use axum::{
     response::Response,
     routing::any,
 };
-use form::Form;
 use http::{HeaderMap, Method, StatusCode, header};
-use response::LoginResponse;
 use serde_json::Value;
 use svc_auth::{Caller, Scheme, nonce::NonceSubject};
 use svc_http::context_of;
@@ -38,8 +36,11 @@ use svc_site::caller::ClientAddress;
 use svc_versions::{Context, Transport};
 
 pub use authenticate::{SiteAuthenticator, WrongPassword};
+pub use form::Form;
 pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, UserCredentials, cookie_value, token_of};
 pub use rate_limit::Attempts;
+pub use redirect::{on_site, with_query};
+pub use response::PrivateResponse;
 pub use view::language;
 
 /// State of the log-in pages.
@@ -56,41 +57,49 @@ pub struct LoginPages {
     pub explorer: Option<String>,
 }
 
-/// A router for the pages. `path` is the path of WordPress's URL: empty, or `/folder`.
-pub fn router(pages: Arc<LoginPages>, path: &str) -> Router {
+/// A router for the pages. `path` is the path of WordPress's URL: empty, or `/folder`. With `admin`, the other pages of the
+/// administration area are served by another router.
+pub fn router(pages: Arc<LoginPages>, path: &str, admin: bool) -> Router {
     let brand = &pages.identities.site.brand;
-    let (login, admin) = (format!("{path}/{}", brand.login_path()), format!("{path}/{}", brand.admin_path()));
-    Router::new()
+    let (login, admin_path) = (format!("{path}/{}", brand.login_path()), format!("{path}/{}", brand.admin_path()));
+    let (root, others) = (format!("{admin_path}/"), format!("{admin_path}/{{*rest}}"));
+    let router = Router::new()
         .route(&format!("{path}/wp-comments-post.php"), any(comment::handle))
         .route(&login, any(log_in_out::handle))
-        .route(&admin, any(admin_root))
-        .route(&format!("{admin}/"), any(admin_root))
-        .route(&format!("{admin}/profile.php"), any(profile::handle))
-        .route(&format!("{admin}/authorize-application.php"), any(authorize::handle))
-        .route(&format!("{admin}/admin-ajax.php"), any(ajax))
-        .route(&format!("{admin}/{{*rest}}"), any(missing))
-        .with_state(pages)
+        .route(&format!("{admin_path}/profile.php"), any(profile::handle))
+        .route(&format!("{admin_path}/authorize-application.php"), any(authorize::handle))
+        .route(&format!("{admin_path}/admin-ajax.php"), any(ajax));
+    let router = if admin {
+        router
+    } else {
+        router.route(&admin_path, any(admin_root)).route(&root, any(admin_root)).route(&others, any(missing))
+    };
+    router.with_state(pages)
 }
 
-/// The parts of a request apart from its body.
-struct LoginRequest {
-    cx: Context,
-    headers: HeaderMap,
-    query: Form,
+/// The parts of a request for a log-in page, or for a page of users who are logged in, apart from its body.
+pub struct PrivateRequest {
+    /// The request's context.
+    pub cx: Context,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The parameters of the query string.
+    pub query: Form,
     /// Path and query, as sent.
-    url: String,
+    pub url: String,
     client: IpAddr,
     /// Whether the site has URLs with TLS: the browser has reached it over TLS, or is redirected there.
     tls: bool,
 }
 
-impl LoginRequest {
-    fn of(request: &Request, pages: &LoginPages) -> Self {
+impl PrivateRequest {
+    /// The parts of this request.
+    pub fn of(request: &Request, pages: &LoginPages) -> Self {
         let client = request.extensions().get::<Client>();
         let cx = context_of(request.extensions());
         let settings = pages.identities.site.settings(&cx);
         let is_tls_site = settings.is_ok_and(|settings| settings.urls.site.site_url("").starts_with("https://"));
-        LoginRequest {
+        PrivateRequest {
             cx,
             headers: request.headers().clone(),
             query: Form::parse(request.uri().query().unwrap_or_default()),
@@ -101,7 +110,7 @@ impl LoginRequest {
     }
 
     /// The scheme of the cookie that the administration area uses.
-    fn admin_scheme(&self) -> Scheme {
+    pub fn admin_scheme(&self) -> Scheme {
         if self.tls { Scheme::SecureAuth } else { Scheme::Auth }
     }
 
@@ -123,34 +132,41 @@ impl LoginRequest {
 }
 
 /// A user who is logged in, and the session.
-struct UserSession {
-    user: User,
-    caller: Caller,
+pub struct UserSession {
+    /// The user.
+    pub user: User,
+    /// The user with their capabilities.
+    pub caller: Caller,
     /// The session's token.
     token: String,
-    settings: Arc<Settings>,
+    /// The settings of the site.
+    pub settings: Arc<Settings>,
 }
 
 impl UserSession {
     /// The user's name as text: it is stored with HTML entities.
-    fn display_name(&self) -> String {
+    pub fn display_name(&self) -> String {
         svc_text::specialchars_decode(&self.user.display_name, svc_text::Quotes::Both)
     }
 
-    fn nonce_subject(&self) -> NonceSubject<'_> {
+    /// The subject of this session's nonces.
+    pub fn nonce_subject(&self) -> NonceSubject<'_> {
         NonceSubject { user: self.user.id, token: &self.token }
     }
 }
 
 /// A page, or the error that is shown instead.
-type Page = Result<LoginResponse, svc_schema::Error>;
+pub type Page = Result<PrivateResponse, svc_schema::Error>;
 
 /// The data of a REST API response.
 type Data = Result<Value, svc_schema::Error>;
 
 impl LoginPages {
     /// The session of the cookie of this scheme, if it is valid.
-    fn session(&self, parts: &LoginRequest, scheme: Scheme) -> Result<Option<UserSession>, svc_schema::Error> {
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn session(&self, parts: &PrivateRequest, scheme: Scheme) -> Result<Option<UserSession>, svc_schema::Error> {
         if !parts.headers.contains_key(header::COOKIE) {
             return Ok(None);
         }
@@ -173,51 +189,61 @@ impl LoginPages {
     }
 
     /// Whether application passwords are available to a request.
-    fn has_passwords(&self, parts: &LoginRequest) -> bool {
+    fn has_passwords(&self, parts: &PrivateRequest) -> bool {
         self.identities.site.has_application_passwords(parts.cx.transport())
     }
 
     /// URL of a page in the administration area.
-    fn admin_url(&self, settings: &Settings, page: &str) -> String {
+    pub fn admin_url(&self, settings: &Settings, page: &str) -> String {
         settings.urls.site.site_url(&format!("{}/{page}", self.identities.site.brand.admin_path()))
     }
 
-    fn login_url(&self, settings: &Settings) -> String {
+    /// URL of the log-in page.
+    pub fn login_url(&self, settings: &Settings) -> String {
         settings.urls.site.site_url(self.identities.site.brand.login_path())
     }
 
     /// A redirect to the log-in page, which then redirects back.
-    fn to_login(&self, parts: &LoginRequest, settings: &Settings) -> LoginResponse {
+    pub fn to_login(&self, parts: &PrivateRequest, settings: &Settings) -> PrivateResponse {
         let back = redirect::on_site(&parts.url, settings).unwrap_or_default();
         let to = redirect::with_query(&self.login_url(settings), &[("redirect_to", &back), ("reauth", "1")]);
-        LoginResponse::redirect(&to)
+        PrivateResponse::redirect(&to)
     }
 
     /// Name of the form field with the nonce.
-    fn nonce_field(&self) -> String {
+    pub fn nonce_field(&self) -> String {
         self.identities.site.brand.nonce_param()
     }
 
     /// Whether the form contains a valid nonce for this action and session.
-    fn has_nonce(&self, parts: &LoginRequest, form: &Form, action: &str, session: &UserSession) -> bool {
+    fn has_nonce(&self, parts: &PrivateRequest, form: &Form, action: &str, session: &UserSession) -> bool {
         self.identities.is_nonce(&parts.cx, form.get(&self.nonce_field()), action, session.nonce_subject())
+    }
+
+    /// A request to the REST API with this user's rights, below the namespace of the default routes.
+    pub fn rest_request(
+        &self,
+        session: &UserSession,
+        parts: &PrivateRequest,
+        method: Method,
+        route: &str,
+    ) -> svc_routing::Request {
+        svc_routing::Request::new(method, format!("/{}/{route}", self.identities.site.brand.namespace()))
+            .with_caller(session.caller.clone())
+            .with_cx(parts.cx.clone())
+            .with_extension(ClientAddress(parts.client))
     }
 
     /// Sends a request to the REST API as this user. `body` is sent as JSON.
     async fn call(
         &self,
         session: &UserSession,
-        parts: &LoginRequest,
+        parts: &PrivateRequest,
         method: Method,
         route: &str,
         body: Option<&Value>,
     ) -> Data {
-        let route = format!("/{}/{route}", self.identities.site.brand.namespace());
-        let mut request = svc_routing::Request::new(method, route)
-            .with_caller(session.caller.clone())
-            .with_authenticated(true)
-            .with_cx(parts.cx.clone())
-            .with_extension(ClientAddress(parts.client));
+        let mut request = self.rest_request(session, parts, method, route);
         if let Some(body) = body {
             request = request.with_json(body);
         }
@@ -227,10 +253,42 @@ impl LoginPages {
             None => Ok(response.data),
         }
     }
+
+    /// The form that this request submits.
+    ///
+    /// # Errors
+    /// The page to show instead if the method is not `POST`, if the form has more than `max_size` bytes or no valid nonce of this
+    /// action and session, or if it is on a page of another site.
+    pub async fn submitted(
+        &self,
+        parts: &PrivateRequest,
+        request: Request,
+        session: &UserSession,
+        action: &str,
+        max_size: usize,
+    ) -> Result<Form, PrivateResponse> {
+        let refuse = |status, text| view::message(&parts.cx, self, status, "Error", text);
+        if *request.method() != Method::POST {
+            let text = "This method is not allowed. Submit a form.";
+            return Err(refuse(StatusCode::METHOD_NOT_ALLOWED, text).header(header::ALLOW, "GET, HEAD, POST"));
+        }
+        let form =
+            form::read_up_to(request, max_size).await.map_err(|status| refuse(status, "The form is too large."))?;
+        if parts.is_cross_site(&session.settings) || !self.has_nonce(parts, &form, action, session) {
+            let text = "This form has expired. Go back, reload the page and try again.";
+            return Err(refuse(StatusCode::FORBIDDEN, text));
+        }
+        Ok(form)
+    }
+
+    /// A page with a message.
+    pub fn message(&self, parts: &PrivateRequest, status: StatusCode, heading: &str, text: &str) -> PrivateResponse {
+        view::message(&parts.cx, self, status, heading, text)
+    }
 }
 
 /// Converts a page to a response; shows errors as a page.
-fn respond(cx: &Context, pages: &LoginPages, page: Page) -> Response {
+pub fn respond(cx: &Context, pages: &LoginPages, page: Page) -> Response {
     page.unwrap_or_else(|error| {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         view::message(cx, pages, status, "Error", error.message())
@@ -242,7 +300,7 @@ fn respond(cx: &Context, pages: &LoginPages, page: Page) -> Response {
 async fn admin_root(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
     let cx = context_of(request.extensions());
     let page =
-        pages.identities.site.settings(&cx).map(|s| LoginResponse::redirect(&pages.admin_url(&s, "profile.php")));
+        pages.identities.site.settings(&cx).map(|s| PrivateResponse::redirect(&pages.admin_url(&s, "profile.php")));
     respond(&cx, &pages, page)
 }
 
@@ -262,7 +320,7 @@ async fn missing(State(pages): State<Arc<LoginPages>>, request: Request) -> Resp
 
 /// `admin-ajax.php`, for its one supported action: a new REST API nonce for the current session.
 async fn ajax(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
-    let parts = LoginRequest::of(&request, &pages);
+    let parts = PrivateRequest::of(&request, &pages);
     let mut action = parts.query.get("action").to_owned();
     if action.is_empty() && *request.method() == Method::POST {
         action = form::read(request).await.map(|form| form.get("action").to_owned()).unwrap_or_default();
@@ -270,9 +328,9 @@ async fn ajax(State(pages): State<Arc<LoginPages>>, request: Request) -> Respons
     let page = pages.session(&parts, parts.admin_scheme()).map(|session| match session {
         Some(session) if action == "rest-nonce" => {
             let action = pages.identities.site.brand.nonce_action();
-            LoginResponse::plain(StatusCode::OK, pages.identities.nonce(&parts.cx, &action, session.nonce_subject()))
+            PrivateResponse::plain(StatusCode::OK, pages.identities.nonce(&parts.cx, &action, session.nonce_subject()))
         }
-        _ => LoginResponse::plain(StatusCode::BAD_REQUEST, "0".to_owned()),
+        _ => PrivateResponse::plain(StatusCode::BAD_REQUEST, "0".to_owned()),
     });
     respond(&parts.cx, &pages, page)
 }

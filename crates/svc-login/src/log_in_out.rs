@@ -21,13 +21,13 @@ use svc_store::{MetaKind, StoredText, Tx, meta, users};
 use validator::Validate;
 
 use crate::{
-    LoginPages, LoginRequest, Page, SESSIONS,
+    LoginPages, Page, PrivateRequest, SESSIONS,
     cookies::{self, NewSession},
     form::{self, Form},
     identity::cookie_value,
     rate_limit::report_failed,
     redirect, respond,
-    response::LoginResponse,
+    response::PrivateResponse,
     view::{self, Frame, Hidden, hidden},
 };
 
@@ -81,7 +81,7 @@ struct LogOutPage {
 }
 
 pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
-    let parts = LoginRequest::of(&request, &pages);
+    let parts = PrivateRequest::of(&request, &pages);
     let page = match *request.method() {
         Method::GET | Method::HEAD => pages.log_in_or_out(&parts, &parts.query).await,
         Method::POST => match form::read(request).await {
@@ -101,11 +101,11 @@ pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Reques
 }
 
 impl LoginPages {
-    async fn log_in_or_out(&self, parts: &LoginRequest, form: &Form) -> Page {
+    async fn log_in_or_out(&self, parts: &PrivateRequest, form: &Form) -> Page {
         if form.get("action") == "logout" { self.log_out(parts, form).await } else { self.show_form(parts) }
     }
 
-    async fn posted(&self, parts: &LoginRequest, form: &Form) -> Page {
+    async fn posted(&self, parts: &PrivateRequest, form: &Form) -> Page {
         let settings = self.identities.site.settings(&parts.cx)?;
         if parts.is_cross_site(&settings) {
             let text = "This form was submitted from another site. Log in on this site's own page.";
@@ -119,7 +119,7 @@ impl LoginPages {
         }
     }
 
-    fn show_form(&self, parts: &LoginRequest) -> Page {
+    fn show_form(&self, parts: &PrivateRequest) -> Page {
         let settings = self.identities.site.settings(&parts.cx)?;
         let notice = match parts.query.get("action") {
             "lostpassword" | "retrievepassword" | "rp" | "resetpass" => LOST_PASSWORD,
@@ -133,11 +133,11 @@ impl LoginPages {
         &self,
         status: StatusCode,
         settings: &Settings,
-        parts: &LoginRequest,
+        parts: &PrivateRequest,
         form: &Form,
         error: impl Into<String>,
         notice: &'static str,
-    ) -> LoginResponse {
+    ) -> PrivateResponse {
         let error = error.into();
         let brand = &self.identities.site.brand;
         let title = if error.is_empty() { "Log In" } else { "Login Failed" };
@@ -153,14 +153,14 @@ impl LoginPages {
             action: self.login_url(settings),
             hidden: hidden(&[("redirect_to", &redirect_to), ("testcookie", "1")]),
         };
-        LoginResponse::html(status, &template).cookies(vec![cookies::test_cookie(
+        PrivateResponse::html(status, &template).cookies(vec![cookies::test_cookie(
             &brand.test_cookie(),
             settings,
             parts.tls,
         )])
     }
 
-    async fn log_in(&self, parts: &LoginRequest, form: &Form, settings: &Settings) -> Page {
+    async fn log_in(&self, parts: &PrivateRequest, form: &Form, settings: &Settings) -> Page {
         let refused = |status, error: &str| Ok(self.form(status, settings, parts, form, error, ""));
         let typed = LogInForm { login: form.get("log").trim().to_owned(), password: form.get("pwd").to_owned() };
         // Clients other than browsers post the form without a cookie, and without this field.
@@ -178,7 +178,7 @@ impl LoginPages {
             report_failed(parts.client, &name, "too many attempts");
             let text = format!("Too many failed login attempts. Try again in {} s.", seconds(wait));
             return refused(StatusCode::TOO_MANY_REQUESTS, &text)
-                .map(|p: LoginResponse| p.header(header::RETRY_AFTER, seconds(wait)));
+                .map(|p: PrivateResponse| p.header(header::RETRY_AFTER, seconds(wait)));
         }
         let found = self.identities.by_name(&parts.cx, &name)?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
@@ -191,7 +191,7 @@ impl LoginPages {
             }
             Err(HashFailure::Busy | HashFailure::TooLong | HashFailure::Unavailable) => {
                 return refused(StatusCode::SERVICE_UNAVAILABLE, "The site is busy. Try again in a few seconds.")
-                    .map(|p: LoginResponse| p.header(header::RETRY_AFTER, "5"));
+                    .map(|p: PrivateResponse| p.header(header::RETRY_AFTER, "5"));
             }
         }
         let Some(user) = found.map(|s| s.user.clone()) else {
@@ -201,13 +201,13 @@ impl LoginPages {
         let cookies = self.start_session(parts, user, &typed.password, remembered).await?;
         let redirect_to = redirect::on_site(form.get("redirect_to"), settings);
         let to = redirect_to.unwrap_or_else(|| self.admin_url(settings, ""));
-        Ok(LoginResponse::redirect(&to).cookies(cookies))
+        Ok(PrivateResponse::redirect(&to).cookies(cookies))
     }
 
     /// Starts a session and returns its cookies. Replaces an outdated password hash.
     pub(crate) async fn start_session(
         &self,
-        parts: &LoginRequest,
+        parts: &PrivateRequest,
         user: User,
         password_typed: &str,
         remembered: bool,
@@ -266,14 +266,14 @@ impl LoginPages {
         ))
     }
 
-    async fn log_out(&self, parts: &LoginRequest, form: &Form) -> Page {
+    async fn log_out(&self, parts: &PrivateRequest, form: &Form) -> Page {
         let settings = self.identities.site.settings(&parts.cx)?;
         let logged_out_url = redirect::with_query(&self.login_url(&settings), &[("loggedout", "true")]);
         let to = redirect::on_site(form.get("redirect_to"), &settings).unwrap_or(logged_out_url);
         let config = self.identities.login_settings(&parts.cx)?;
         let expired = cookies::expired_cookies(&config, self.identities.site.brand.admin_path());
         let Some(session) = self.session(parts, Scheme::LoggedIn)? else {
-            return Ok(LoginResponse::redirect(&to).cookies(expired));
+            return Ok(PrivateResponse::redirect(&to).cookies(expired));
         };
         if !self.has_nonce(parts, form, LOG_OUT, &session) {
             let nonce = self.identities.nonce(&parts.cx, LOG_OUT, session.nonce_subject());
@@ -281,17 +281,17 @@ impl LoginPages {
             let fields = [("action", "logout"), (&field, &nonce), ("redirect_to", form.get("redirect_to"))];
             let page = Frame::new(&settings, "Log Out");
             let template = LogOutPage { page, action: self.login_url(&settings), hidden: hidden(&fields) };
-            return Ok(LoginResponse::html(StatusCode::FORBIDDEN, &template));
+            return Ok(PrivateResponse::html(StatusCode::FORBIDDEN, &template));
         }
         let now = self.identities.now(&parts.cx);
         let (id, token) = (session.user.id, session.token);
         let end = move |tx: &mut Tx| Ok(change_sessions(tx, id, |sessions| sessions.remove(&token, now))?);
         self.identities.site.write(&parts.cx, end).await?;
-        Ok(LoginResponse::redirect(&to).cookies(expired))
+        Ok(PrivateResponse::redirect(&to).cookies(expired))
     }
 
     /// A URL that logs the user out without confirmation.
-    pub(crate) fn log_out_url(&self, parts: &LoginRequest, session: &crate::UserSession) -> String {
+    pub fn log_out_url(&self, parts: &PrivateRequest, session: &crate::UserSession) -> String {
         let nonce = self.identities.nonce(&parts.cx, LOG_OUT, session.nonce_subject());
         let field = self.nonce_field();
         redirect::with_query(&self.login_url(&session.settings), &[("action", "logout"), (&field, &nonce)])

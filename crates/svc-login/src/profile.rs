@@ -8,15 +8,15 @@ use axum::{
     response::Response,
 };
 use chrono::DateTime;
-use http::{Method, StatusCode, header};
+use http::{Method, StatusCode};
 use serde_json::Value;
 
 use crate::{
-    LoginPages, LoginRequest, Page, SESSIONS, UserSession, browser,
+    LoginPages, Page, PrivateRequest, SESSIONS, UserSession, browser,
     form::{self, Form},
     log_in_out::change_sessions,
     redirect, respond,
-    response::LoginResponse,
+    response::PrivateResponse,
     view::{self, Frame},
 };
 use svc_auth::session::{Session, Sessions};
@@ -97,46 +97,30 @@ struct ProfilePage {
 }
 
 pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Request) -> Response {
-    let parts = LoginRequest::of(&request, &pages);
+    let parts = PrivateRequest::of(&request, &pages);
     let page = pages.profile(&parts, request).await;
     respond(&parts.cx, &pages, page)
 }
 
 impl LoginPages {
-    async fn profile(&self, parts: &LoginRequest, request: Request) -> Page {
+    async fn profile(&self, parts: &PrivateRequest, request: Request) -> Page {
         let settings = self.identities.site.settings(&parts.cx)?;
         let Some(session) = self.session(parts, parts.admin_scheme())? else {
             return Ok(self.to_login(parts, &settings));
         };
-        match *request.method() {
-            Method::GET | Method::HEAD => {
-                self.show_problem(parts, &session, StatusCode::OK, Problem::of(&session)).await
-            }
-            Method::POST => match form::read(request).await {
-                Ok(form) if self.has_nonce(parts, &form, ACTION, &session) && !parts.is_cross_site(&settings) => {
-                    self.change(parts, &session, &form).await
-                }
-                Ok(_) => {
-                    let text = "This form has expired. Go back, reload the page and try again.";
-                    Ok(view::message(&parts.cx, self, StatusCode::FORBIDDEN, "Error", text))
-                }
-                Err(status) => Ok(view::message(&parts.cx, self, status, "Error", "The form is too large.")),
-            },
-            _ => Ok(view::message(
-                &parts.cx,
-                self,
-                StatusCode::METHOD_NOT_ALLOWED,
-                "Error",
-                "This method is not allowed. Submit a form.",
-            )
-            .header(header::ALLOW, "GET, HEAD, POST")),
+        if matches!(*request.method(), Method::GET | Method::HEAD) {
+            return self.show_problem(parts, &session, StatusCode::OK, Problem::of(&session)).await;
+        }
+        match self.submitted(parts, request, &session, ACTION, form::MAX_SIZE).await {
+            Ok(form) => self.change(parts, &session, &form).await,
+            Err(page) => Ok(page),
         }
     }
 
     /// The page, with the rejected form if there is one.
     pub(crate) async fn show_problem(
         &self,
-        parts: &LoginRequest,
+        parts: &PrivateRequest,
         session: &UserSession,
         status: StatusCode,
         problem: Problem,
@@ -164,16 +148,16 @@ impl LoginPages {
             nonce_field: self.nonce_field(),
             nonce: self.identities.nonce(&parts.cx, ACTION, session.nonce_subject()),
         };
-        Ok(LoginResponse::html(status, &template))
+        Ok(PrivateResponse::html(status, &template))
     }
 
     /// A redirect to the page, which then shows a message of [`DONE`].
-    pub(crate) fn to_profile(&self, session: &UserSession, done: &str) -> LoginResponse {
+    pub(crate) fn to_profile(&self, session: &UserSession, done: &str) -> PrivateResponse {
         let profile = self.admin_url(&session.settings, "profile.php");
-        LoginResponse::redirect(&redirect::with_query(&profile, &[("done", done)]))
+        PrivateResponse::redirect(&redirect::with_query(&profile, &[("done", done)]))
     }
 
-    fn sessions(&self, parts: &LoginRequest, session: &UserSession) -> Result<Vec<SessionRow>, svc_schema::Error> {
+    fn sessions(&self, parts: &PrivateRequest, session: &UserSession) -> Result<Vec<SessionRow>, svc_schema::Error> {
         let stored = self
             .identities
             .site
@@ -192,7 +176,7 @@ impl LoginPages {
         Ok(stored.active(self.identities.now(&parts.cx)).map(row).collect())
     }
 
-    async fn change(&self, parts: &LoginRequest, session: &UserSession, form: &Form) -> Page {
+    async fn change(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
         let done = match form.get("action") {
             "details" => return self.change_details(parts, session, form).await,
             "password" => return self.change_password(parts, session, form).await,

@@ -63,7 +63,7 @@ pub(crate) fn policy_source(url: &str) -> String {
 }
 
 /// Sets query parameters of a URL and replaces those of the same names.
-pub(crate) fn with_query(url: &str, values: &[(&str, &str)]) -> String {
+pub fn with_query(url: &str, values: &[(&str, &str)]) -> String {
     let (rest, fragment) = url.split_once('#').map_or((url, None), |(rest, f)| (rest, Some(f)));
     let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
@@ -82,7 +82,7 @@ pub(crate) fn encode(text: &str) -> String {
 }
 
 /// The URL, if it is on the site. Relative URLs are resolved, and over TLS the scheme is `https`.
-pub(crate) fn on_site(url: &str, settings: &Settings) -> Option<String> {
+pub fn on_site(url: &str, settings: &Settings) -> Option<String> {
     let urls = &settings.urls.site;
     on_one_of(url, &[&urls.site_url(""), &urls.home_url("")])
 }

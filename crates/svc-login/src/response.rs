@@ -1,4 +1,4 @@
-//! HTTP responses of the log-in pages: never cached, never framed, without scripts.
+//! HTTP responses of the log-in pages and of pages of users who are logged in: never cached, never framed, without scripts unless a policy allows them.
 
 use axum::{
     body::Body,
@@ -6,22 +6,35 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-/// A response of a log-in page.
-pub(crate) struct LoginResponse {
+/// What pages without scripts may load.
+const WITHOUT_SCRIPTS: &str = "style-src 'unsafe-inline'; img-src 'self'";
+
+/// A response that only the user who requested it may see: never cached and never framed.
+pub struct PrivateResponse {
     status: StatusCode,
+    content_type: &'static str,
     body: String,
     /// Policy sources of other sites to which forms may lead.
     form_targets: Vec<String>,
+    /// What the page may load.
+    sources: &'static str,
     headers: Vec<(HeaderName, String)>,
 }
 
-impl LoginResponse {
+impl PrivateResponse {
     fn new(status: StatusCode, body: String) -> Self {
-        LoginResponse { status, body, form_targets: Vec::new(), headers: Vec::new() }
+        PrivateResponse {
+            status,
+            content_type: "text/html; charset=UTF-8",
+            body,
+            form_targets: Vec::new(),
+            sources: WITHOUT_SCRIPTS,
+            headers: Vec::new(),
+        }
     }
 
     /// An HTML page.
-    pub(crate) fn html(status: StatusCode, template: &impl askama::Template) -> Self {
+    pub fn html(status: StatusCode, template: &impl askama::Template) -> Self {
         match template.render() {
             Ok(body) => Self::new(status, body),
             Err(error) => {
@@ -31,25 +44,47 @@ impl LoginResponse {
         }
     }
 
+    /// JSON for the script of a page.
+    pub fn json(status: StatusCode, data: &serde_json::Value) -> Self {
+        PrivateResponse { content_type: "application/json", ..Self::new(status, data.to_string()) }
+    }
+
+    /// Sets the status.
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// A short text for scripts.
-    pub(crate) fn plain(status: StatusCode, text: String) -> Self {
+    pub fn plain(status: StatusCode, text: String) -> Self {
         Self::new(status, text).header(HeaderName::from_static("x-robots-tag"), "noindex")
     }
 
     /// A redirect.
-    pub(crate) fn redirect(to: &str) -> Self {
+    pub fn redirect(to: &str) -> Self {
         Self::new(StatusCode::FOUND, String::new()).header(header::LOCATION, svc_text::sanitize_redirect(to))
     }
 
     /// Adds a header.
-    pub(crate) fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+    pub fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
     /// Adds `Set-Cookie` headers.
-    pub(crate) fn cookies(mut self, cookies: Vec<String>) -> Self {
+    pub fn cookies(mut self, cookies: Vec<String>) -> Self {
         self.headers.extend(cookies.into_iter().map(|c| (header::SET_COOKIE, c)));
+        self
+    }
+
+    /// Sets what the page may load, as directives of a content security policy. By default: images of the site and styles.
+    pub fn sources(mut self, sources: &'static str) -> Self {
+        self.sources = sources;
         self
     }
 
@@ -61,17 +96,18 @@ impl LoginResponse {
         self
     }
 
-    pub(crate) fn into_response(self) -> Response {
+    /// The HTTP response.
+    pub fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.body));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         let targets = self.form_targets.join(" ");
         let policy = format!(
-            "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self' {targets}; \
-             base-uri 'none'; frame-ancestors 'none'"
+            "default-src 'none'; {}; form-action 'self' {targets}; base-uri 'none'; frame-ancestors 'none'",
+            self.sources
         );
         let fixed = [
-            (header::CONTENT_TYPE, "text/html; charset=UTF-8"),
+            (header::CONTENT_TYPE, self.content_type),
             (header::CONTENT_SECURITY_POLICY, &policy),
             (header::X_FRAME_OPTIONS, "DENY"),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -5,7 +5,7 @@ use http::StatusCode;
 use svc_site::Settings;
 use svc_versions::Context;
 
-use crate::{LoginPages, response::LoginResponse};
+use crate::{LoginPages, response::PrivateResponse};
 
 /// Values that every page has.
 #[derive(Clone, Default)]
@@ -57,12 +57,12 @@ pub(crate) fn message(
     status: StatusCode,
     heading: &str,
     text: &str,
-) -> LoginResponse {
+) -> PrivateResponse {
     let page = match pages.identities.site.settings(cx) {
         Ok(settings) => Frame::new(&settings, heading),
         Err(_) => Frame { lang: "en".to_owned(), title: heading.to_owned(), home: "/".to_owned(), ..Frame::default() },
     };
-    let response = LoginResponse::html(status, &Message { page, text });
+    let response = PrivateResponse::html(status, &Message { page, text });
     if status == StatusCode::SERVICE_UNAVAILABLE { response.header(http::header::RETRY_AFTER, "5") } else { response }
 }
 

@@ -62,7 +62,7 @@ fn pages() -> Router {
         local: true,
         explorer: None,
     };
-    svc_login::router(Arc::new(pages), "")
+    svc_login::router(Arc::new(pages), "", false)
 }
 
 async fn send(pages: &Router, request: Request<Body>) -> Response<Body> {

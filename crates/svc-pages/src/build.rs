@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use chrono::NaiveDateTime;
 use http::StatusCode;
+use svc_auth::caps::PostCap;
 use svc_discovery::{Announcement, Queried};
 use svc_login::language;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
@@ -14,6 +15,7 @@ use svc_render::{
 };
 use svc_site::{
     Settings, Site, SiteResult, Visitor,
+    access::Access,
     templates::hierarchy::{self, PageSubject},
     urls::{rest_base, taxonomy_rest_base},
 };
@@ -27,6 +29,7 @@ use svc_store::{
 use svc_text::{Html, esc_html, html};
 
 use crate::{
+    AccountLinks,
     format::{Texts, decode, plain},
     resolve::{List, ListSubject},
     respond::Page,
@@ -63,8 +66,8 @@ pub(crate) struct PageBuilder<'a> {
     pub(crate) missing: Missing,
     /// The viewer of the page.
     pub(crate) visitor: Visitor,
-    /// Path of the API explorer.
-    pub(crate) explorer: Option<&'a str>,
+    /// Where the links of signed-in users lead.
+    pub(crate) account: &'a AccountLinks,
 }
 
 impl PageBuilder<'_> {
@@ -94,22 +97,42 @@ impl PageBuilder<'_> {
             canonical: here.map(str::to_owned),
             site_name,
             tagline,
-            account: self.account(),
+            account: self.account_links(shown)?,
             ..Frame::default()
         };
         Ok((frame, announcement.header_values()))
     }
 
-    /// Links for a signed-in visitor.
-    fn account(&self) -> Vec<Link> {
+    /// Links for a signed-in visitor. Those who may edit the shown post get a link to its page of the admin.
+    fn account_links(&mut self, shown: Queried<'_>) -> SiteResult<Vec<Link>> {
         if !self.visitor.caller.is_logged_in() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let link = |title: &'static str, url: String| Link { title_html: Markup(title.into()), url, current: false };
-        let profile = format!("{}/profile.php", self.site.brand.admin_path());
-        let mut links = vec![link("Profile", self.settings.urls.site.site_url(&profile))];
-        links.extend(self.explorer.map(|path| link("API Explorer", path.to_owned())));
-        links
+        let mut links = Vec::new();
+        let admin = self.site.brand.admin_path();
+        let page = |path: &str| self.settings.urls.site.site_url(&format!("{admin}/{path}"));
+        if self.account.admin {
+            if let Queried::Singular(id, _) = shown
+                && self.may_edit(PostId(i64::try_from(id).unwrap_or_default()))?
+            {
+                links.push(link("Edit", page(&format!("post.php?post={id}&action=edit"))));
+            }
+            if self.visitor.caller.has("edit_posts") {
+                links.push(link("New Post", page("post-new.php")));
+                links.push(link("Dashboard", page("")));
+            }
+        }
+        links.push(link("Profile", page("profile.php")));
+        links.extend(self.account.explorer.clone().map(|path| link("API Explorer", path)));
+        Ok(links)
+    }
+
+    /// Whether the visitor may edit the post.
+    fn may_edit(&mut self, id: PostId) -> SiteResult<bool> {
+        let Some(post) = posts::get(self.db, id)? else { return Ok(false) };
+        let access = Access::of_posts(self.site, self.settings, self.db, std::slice::from_ref(&post))?;
+        Ok(self.visitor.caller.can_post(PostCap::Edit, &post, &access))
     }
 
     /// The site's top-level pages.

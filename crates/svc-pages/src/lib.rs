@@ -57,19 +57,26 @@ struct Pages {
     sheet: theme::Sheet,
     /// Finds the user of a cookie.
     identities: Arc<Identities>,
-    /// Path of the API explorer, to which the pages of signed-in users link.
-    explorer: Option<String>,
+    account: AccountLinks,
 }
 
-/// A router that responds to every request with a page. `explorer` is the path of the API explorer, if there is one: the pages of
-/// signed-in users link to it.
+/// Where the links of signed-in users on the site's pages lead, apart from their profile.
+#[derive(Clone, Debug, Default)]
+pub struct AccountLinks {
+    /// Whether the site has an administration area: users who may edit get links to it.
+    pub admin: bool,
+    /// Path of the API explorer, if there is one.
+    pub explorer: Option<String>,
+}
+
+/// A router that responds to every request with a page. Those of signed-in users have the links of `account`.
 pub fn router(
     renderer: Arc<SiteRenderer>,
     format: Arc<dyn Texts>,
     identities: Arc<Identities>,
-    explorer: Option<String>,
+    account: AccountLinks,
 ) -> Router {
-    let pages = Pages { renderer, format, sheet: theme::Sheet::default(), identities, explorer };
+    let pages = Pages { renderer, format, sheet: theme::Sheet::default(), identities, account };
     Router::new().fallback(handle).with_state(Arc::new(pages))
 }
 
@@ -170,7 +177,7 @@ impl Pages {
                 sheet: &self.sheet,
                 missing: missing.clone(),
                 visitor: viewer.visitor.clone(),
-                explorer: self.explorer.as_deref(),
+                account: &self.account,
             };
             let page = self.render(&mut builder, parts, &lookup, found)?;
             // The footer has links of the account.

@@ -134,6 +134,8 @@ pub struct Config {
     pub require_preconditions: bool,
     /// Time in seconds for which responses of the REST API to requests without credentials may be cached outside.
     pub api_max_age: Option<u32>,
+    /// Whether the administration area is served.
+    pub admin: bool,
     /// Whether the API explorer is served; default: in the local environment only.
     pub explorer: Option<bool>,
     /// Whether developer notices are sent as response headers.
@@ -278,6 +280,7 @@ impl Config {
             require_preconditions: read.required("require_preconditions", values::boolean)?,
             api_max_age: read
                 .optional("api_max_age", |text| text.parse().map_err(|_| "must be a number of seconds".to_owned()))?,
+            admin: read.required("admin", values::boolean)?,
             explorer: read.optional("explorer", values::boolean)?,
             debug: read.required("debug", values::boolean)?,
             log: read.required("log", values::log_filter)?,

@@ -85,6 +85,7 @@ pub const SETTINGS: &[Setting] = &[
     row("revisions", "N", Some("all"), "Number of revisions to store per post: all, or a number"),
     row("require_preconditions", "BOOL", Some("false"), "Reject changes to existing objects over the REST API without If-Match or If-Unmodified-Since (428)"),
     row("api_max_age", "SECONDS", None, "Time for which browsers and proxies may cache responses of the REST API to requests without credentials [default: no Cache-Control, as in WordPress]"),
+    row("admin", "BOOL", Some("true"), "Serve the administration area at /wp-admin/, where posts are written"),
     row("explorer", "BOOL", None, "Serve the API explorer at /svc-explorer/ [default: true if the environment is local]"),
     row("debug", "BOOL", Some("false"), "Send developer notices as response headers"),
     row("log", "FILTER", Some("info"), "Log level (error, warn, info, debug, trace), or a filter such as svc_http=debug,warn"),

@@ -13,12 +13,18 @@ use axum::{
 };
 use futures_util::FutureExt as _;
 use http::StatusCode;
+use http_body::Body as _;
 use svc_http::{Lanes, Overloaded, Runner};
+
+use tokio::sync::Semaphore;
 
 use crate::error::{Error, Result};
 
 /// Maximum size of a form of the site's pages, in bytes. Comments are the largest.
 const FORM_LIMIT: usize = 1 << 20;
+
+/// Permits for larger forms, which are posts from the admin: the user is not known before the form is read.
+static LARGE_FORMS: Semaphore = Semaphore::const_new(8);
 
 /// Starts the threads.
 ///
@@ -34,7 +40,11 @@ pub(super) async fn in_lane(State(lanes): State<Arc<dyn Runner>>, request: Reque
     let cx = lanes.context(&head);
     head.extensions.insert(cx.clone());
     // A slow client must not occupy a lane while it sends its form.
-    let Ok(form) = axum::body::to_bytes(body, FORM_LIMIT).await else {
+    let is_large = body.size_hint().exact().is_some_and(|size| size > FORM_LIMIT as u64);
+    let permit = if is_large { LARGE_FORMS.try_acquire().map(Some) } else { Ok(None) };
+    let Ok(_permit) = permit else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
+    let limit = if is_large { svc_admin::MAX_FORM } else { FORM_LIMIT };
+    let Ok(form) = axum::body::to_bytes(body, limit).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     let request = Request::from_parts(head.clone(), Body::from(form));

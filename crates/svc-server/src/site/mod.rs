@@ -19,12 +19,13 @@ use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state,
 use futures_util::future::BoxFuture;
 use other_brand::OtherBrands;
 use rest::Rest;
+use svc_admin::Admin;
 use svc_controllers::{RestSetup, RestSite};
 use svc_http::{Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{App, Client, Compression, health};
 use svc_login::LoginPages;
 use svc_new_site::Created;
-use svc_pages::{PageCache, Texts, ToExplorer, explorer::ExplorerPaths, uploads};
+use svc_pages::{AccountLinks, PageCache, Texts, ToExplorer, explorer::ExplorerPaths, uploads};
 use svc_render::{
     SiteRenderer,
     feeds::{FETCH_HEADER, OwnFetch},
@@ -230,6 +231,16 @@ impl OpenSite {
         self.lanes.stop();
     }
 
+    fn admin_router(&self) -> Router {
+        if !self.config.admin {
+            return Router::new();
+        }
+        let server = self.server();
+        let root = format!("{}/{}", server.site_path(), server.url_prefix());
+        let pages = Arc::clone(&self.login_pages);
+        svc_admin::router(Admin::new(pages, &self.installed_at, &root, self.config.limits.body))
+    }
+
     fn explorer_router(&self) -> Router {
         let Some(path) = &self.explorer else { return Router::new() };
         let server = self.server();
@@ -293,12 +304,13 @@ impl OpenSite {
             Arc::clone(&self.rest_site.renderer),
             Arc::clone(&self.texts),
             Arc::clone(&self.login_pages.identities),
-            self.explorer.clone(),
+            AccountLinks { admin: self.config.admin, explorer: self.explorer.clone() },
         );
         let files = uploads::router(self.home.path(), self.site.services.uploads.clone(), &self.site.content_dir);
-        let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
+        let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at, self.config.admin);
         let in_lanes = Router::new()
             .merge(accounts)
+            .merge(self.admin_router())
             .merge(self.explorer_router())
             .fallback_service(pages)
             .layer(from_fn_with_state(self.runner(), lanes::in_lane))

@@ -1,0 +1,216 @@
+//! Forms of an object of the REST API: a table of fields, from which the form and the request follow.
+
+use askama::Template;
+use http::StatusCode;
+use serde_json::{Map, Value};
+use svc_login::{Form, PrivateResponse};
+use svc_schema::Error;
+
+use crate::layout::{self, Layout};
+
+/// A field of an object, as a control of a form.
+#[derive(Clone)]
+pub(crate) struct Field {
+    /// Name of the field in the REST API, and of the control.
+    pub(crate) name: String,
+    /// Where the value is in the object, as a JSON pointer.
+    pub(crate) pointer: String,
+    pub(crate) label: String,
+    /// Explanation below the control; may be empty.
+    pub(crate) help: String,
+    pub(crate) control: Control,
+    pub(crate) required: bool,
+}
+
+/// A control of a form.
+#[derive(Clone)]
+pub(crate) enum Control {
+    /// One line; the text is the type of the input.
+    Line(&'static str),
+    /// Several lines.
+    Lines,
+    /// A number without a fraction.
+    Number,
+    /// One of these values, with labels.
+    Choice(Vec<(String, String)>),
+    /// True or false.
+    Check,
+}
+
+/// A control with its value.
+pub(crate) struct FieldView {
+    pub(crate) field: Field,
+    pub(crate) value: String,
+    /// Why the value was rejected; may be empty.
+    pub(crate) error: String,
+}
+
+/// A form as the template shows it.
+pub(crate) struct FormView {
+    pub(crate) title: String,
+    pub(crate) action: String,
+    pub(crate) fields: Vec<FieldView>,
+    pub(crate) submit: &'static str,
+    /// Hidden fields: names and values.
+    pub(crate) hidden: Vec<(&'static str, String)>,
+    /// A button that deletes the object: its label.
+    pub(crate) delete: Option<&'static str>,
+    /// What is left if deletion is confirmed by script or by a second page; empty without deletion.
+    pub(crate) confirm: &'static str,
+}
+
+impl Field {
+    pub(crate) fn new(name: &str, label: &str, control: Control) -> Self {
+        let (name, label) = (name.to_owned(), label.to_owned());
+        Field { pointer: format!("/{name}"), name, label, help: String::new(), control, required: false }
+    }
+
+    /// Sets where the value is in the object.
+    pub(crate) fn at(mut self, pointer: &str) -> Self {
+        pointer.clone_into(&mut self.pointer);
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    pub(crate) fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// The value of the field in an object, as the control has it.
+    fn value_in(&self, object: &Value) -> String {
+        match object.pointer(&self.pointer) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Bool(true)) => "1".to_owned(),
+            None | Some(Value::Null | Value::Bool(false)) => String::new(),
+            Some(other) => other.to_string(),
+        }
+    }
+
+    /// The value that a form sends for the field.
+    fn sent(&self, form: &Form) -> String {
+        form.get(&self.name).replace("\r\n", "\n")
+    }
+
+    fn to_json(&self, value: &str) -> Value {
+        match self.control {
+            Control::Check => Value::Bool(!value.is_empty()),
+            Control::Number => value.trim().parse::<i64>().map_or_else(|_| value.into(), Value::from),
+            _ => value.into(),
+        }
+    }
+}
+
+/// The fields that a form changes in an object: those that it has, and whose value differs from the object's.
+pub(crate) fn changes(fields: &[Field], form: &Form, object: &Value) -> Map<String, Value> {
+    let mut changes = Map::new();
+    for field in fields.iter().filter(|field| form.has(&field.name)) {
+        let value = field.sent(form);
+        if value != field.value_in(object).replace("\r\n", "\n") {
+            changes.insert(field.name.clone(), field.to_json(&value));
+        }
+    }
+    changes
+}
+
+/// The controls with the values of an object.
+pub(crate) fn values_of(fields: Vec<Field>, object: &Value) -> Vec<FieldView> {
+    let view = |field: Field| FieldView { value: field.value_in(object), field, error: String::new() };
+    fields.into_iter().map(view).collect()
+}
+
+/// The controls with the values of a form that was rejected.
+pub(crate) fn rejected(fields: Vec<Field>, form: &Form, error: &Error) -> Vec<FieldView> {
+    let at = field_of(error);
+    let view = |field: Field| {
+        let message = if at.as_deref() == Some(&*field.name) { error.message().to_owned() } else { String::new() };
+        FieldView { value: field.sent(form), field, error: message }
+    };
+    fields.into_iter().map(view).collect()
+}
+
+/// The field that an error is about; `None` if it is about the object as a whole.
+pub(crate) fn field_of(error: &Error) -> Option<String> {
+    let data = error.data()?;
+    let named = data["params"].as_object().and_then(|params| params.keys().next().cloned());
+    named.or_else(|| match error.code() {
+        "term_exists" | "empty_term_name" => Some("name".to_owned()),
+        "existing_user_login" | "invalid_username" => Some("username".to_owned()),
+        "existing_user_email" | "rest_user_invalid_email" => Some("email".to_owned()),
+        _ => None,
+    })
+}
+
+/// The message of an error for people: that of the field, if there is one.
+pub(crate) fn message_of(error: &Error) -> String {
+    let of_field = error.data().and_then(|data| {
+        let params = data["params"].as_object()?;
+        params.values().next()?.as_str().map(str::to_owned)
+    });
+    of_field.unwrap_or_else(|| error.message().to_owned())
+}
+
+#[derive(Template)]
+#[template(path = "form.html")]
+struct FormPage {
+    page: Layout,
+    form: FormView,
+    /// URL of a picture of the object; may be empty.
+    image: String,
+    /// Links above the form.
+    links: Vec<layout::Link>,
+}
+
+/// A page with a form.
+pub(crate) fn page(
+    status: StatusCode,
+    page: Layout,
+    form: FormView,
+    image: String,
+    links: Vec<layout::Link>,
+) -> PrivateResponse {
+    layout::html(status, &FormPage { page, form, image, links })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fields() -> Vec<Field> {
+        vec![
+            Field::new("title", "Title", Control::Line("text")).at("/title/raw"),
+            Field::new("text", "Text", Control::Lines),
+            Field::new("count", "Count", Control::Number),
+            Field::new("open", "Open", Control::Check),
+        ]
+    }
+
+    #[test]
+    fn only_changed_fields_are_sent() {
+        let object = json!({"title": {"raw": "A & B"}, "text": "a\r\nb", "count": 3, "open": true});
+        let unchanged = Form::parse("title=A+%26+B&text=a%0D%0Ab&count=3&open=1");
+        assert!(changes(&fields(), &unchanged, &object).is_empty());
+        let changed = Form::parse("title=C&text=a%0D%0Ac&count=4&open=");
+        let expected = json!({"title": "C", "text": "a\nc", "count": 4, "open": false});
+        assert_eq!(Value::Object(changes(&fields(), &changed, &object)), expected);
+        // Fields that the form does not have stay as they are.
+        assert!(changes(&fields(), &Form::parse("count=3"), &object).is_empty());
+        // What is no number is rejected by the REST API, with its message.
+        assert_eq!(changes(&fields(), &Form::parse("title=A+%26+B&text=a%0Ab&count=x&open=1"), &object)["count"], "x");
+    }
+
+    #[test]
+    fn errors_are_shown_at_their_field() {
+        let error = Error::new("rest_invalid_param", "Invalid parameter(s): count")
+            .with_data(json!({"status": 400, "params": {"count": "count is not an integer."}}));
+        let views = rejected(fields(), &Form::parse("title=typed&count=x"), &error);
+        assert_eq!(views[0].value, "typed");
+        assert!(views[0].error.is_empty() && !views[2].error.is_empty());
+        assert_eq!(message_of(&error), "count is not an integer.");
+    }
+}

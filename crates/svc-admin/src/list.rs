@@ -1,0 +1,234 @@
+//! Lists: one page for posts, comments, terms and users, which fill it with columns and rows.
+
+use askama::Template;
+use http::StatusCode;
+use svc_login::{Form, PrivateResponse};
+
+use crate::{
+    form::{Control, FormView},
+    layout::{self, Layout, Link},
+    request::{AdminRequest, Reply},
+};
+
+/// Number of rows of a page.
+pub(crate) const PER_PAGE: u64 = 25;
+
+/// Maximum number of rows that an action changes.
+const MOST_SELECTED: usize = 100;
+
+/// A list with its filters.
+#[derive(Default)]
+pub(crate) struct List {
+    /// Creates a new item.
+    pub(crate) new: Option<Link>,
+    /// The views of the list, such as those of a status.
+    pub(crate) views: Vec<View>,
+    /// Label of the search field; empty if the list cannot be searched.
+    pub(crate) search_label: &'static str,
+    /// The words searched for.
+    pub(crate) search: String,
+    /// Selections that restrict the list.
+    pub(crate) filters: Vec<Filter>,
+    /// Fields that the search form sends as well.
+    pub(crate) kept: Vec<(&'static str, String)>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+    /// Name of the field with the IDs of the selected rows.
+    pub(crate) field: &'static str,
+    /// Actions on the selected rows: values and labels. Without any, rows cannot be selected.
+    pub(crate) actions: Vec<(&'static str, &'static str)>,
+    /// IDs of the rows that the action before changed, if it can be undone.
+    pub(crate) undo: Vec<i64>,
+    /// Whether rows can be answered.
+    pub(crate) replies: bool,
+    /// Maximum size of a file in bytes, if files can be added to the list.
+    pub(crate) upload: Option<u64>,
+    /// What the page shows instead of an empty list.
+    pub(crate) empty: String,
+    pub(crate) pager: Pager,
+}
+
+/// A view of a list.
+pub(crate) struct View {
+    pub(crate) link: Link,
+    pub(crate) count: u64,
+    pub(crate) current: bool,
+}
+
+/// A selection that restricts the list.
+pub(crate) struct Filter {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    /// Values, labels, and whether each is selected. The first one is for all.
+    pub(crate) options: Vec<(String, String, bool)>,
+}
+
+/// A column.
+pub(crate) struct Column {
+    pub(crate) label: &'static str,
+    /// URL of the list sorted by the column; empty if it cannot be.
+    pub(crate) sort: String,
+    /// `ascending`, `descending`, or empty if the list is not sorted by the column.
+    pub(crate) sorted: &'static str,
+}
+
+/// A row. The first cell names it.
+#[derive(Default)]
+pub(crate) struct Row {
+    pub(crate) id: i64,
+    /// Name for screen readers.
+    pub(crate) name: String,
+    /// Whether it can be selected.
+    pub(crate) selectable: bool,
+    pub(crate) cells: Vec<Cell>,
+    /// Links below the first cell.
+    pub(crate) links: Vec<Link>,
+    /// Actions below the first cell: values and labels.
+    pub(crate) actions: Vec<(&'static str, &'static str)>,
+}
+
+/// A cell.
+pub(crate) enum Cell {
+    Text(String),
+    /// A link with notes after it, such as the status.
+    Link(Link, Vec<String>),
+    Links(Vec<Link>),
+    /// A date, and what it is the date of.
+    Date {
+        machine: String,
+        human: String,
+        note: &'static str,
+    },
+    /// A picture.
+    Image {
+        src: String,
+        url: String,
+    },
+    /// A text of several lines.
+    Prose(String),
+}
+
+/// Links to other pages of a list.
+#[derive(Default)]
+pub(crate) struct Pager {
+    pub(crate) page: u64,
+    pub(crate) pages: u64,
+    pub(crate) total: u64,
+    pub(crate) previous: String,
+    pub(crate) next: String,
+}
+
+#[derive(Template)]
+#[template(path = "list.html")]
+struct ListPage<'a> {
+    page: Layout,
+    list: List,
+    action: String,
+    /// Path of the list, without a query.
+    path: String,
+    /// A form below the list; may be empty.
+    form: Option<&'a FormView>,
+    rest: String,
+    rest_nonce: String,
+    nonce_header: String,
+}
+
+impl AdminRequest<'_> {
+    /// The number of the list's page.
+    pub(crate) fn page_number(&self) -> u64 {
+        self.param("paged").parse().unwrap_or(1).max(1)
+    }
+
+    /// The URL of the shown list with this parameter replaced; an empty value removes it.
+    pub(crate) fn with(&self, changes: &[(&str, &str)]) -> String {
+        let path = self.parts.url.split('?').next().unwrap_or_default();
+        let kept = self.parts.query.fields().filter(|(name, _)| {
+            !matches!(*name, "paged" | "done" | "undo") && !changes.iter().any(|(changed, _)| changed == name)
+        });
+        let changed = changes.iter().filter(|(_, value)| !value.is_empty()).copied();
+        let pairs: Vec<(&str, &str)> = kept.chain(changed).collect();
+        if pairs.is_empty() { path.to_owned() } else { svc_login::with_query(path, &pairs) }
+    }
+
+    pub(crate) fn pager(&self, reply: &Reply) -> Pager {
+        let page = self.page_number();
+        let to = |page: u64| self.with(&[("paged", &page.to_string())]);
+        Pager {
+            page,
+            pages: reply.pages,
+            total: reply.total,
+            previous: if page > 1 { to(page.saturating_sub(1)) } else { String::new() },
+            next: if page < reply.pages { to(page.saturating_add(1)) } else { String::new() },
+        }
+    }
+
+    /// A column by which the list can be sorted. `is_default` is for the column and order of a list without parameters.
+    pub(crate) fn sortable(&self, label: &'static str, by: &str, default: Option<&'static str>) -> Column {
+        let current = match self.param("orderby") {
+            "" => default.unwrap_or_default(),
+            sorted if sorted == by => {
+                if self.param("order") == "desc" {
+                    "descending"
+                } else {
+                    "ascending"
+                }
+            }
+            _ => "",
+        };
+        let order = match current {
+            "ascending" => "desc",
+            "descending" => "asc",
+            _ if by == "date" => "desc",
+            _ => "asc",
+        };
+        Column { label, sort: self.with(&[("orderby", by), ("order", order)]), sorted: current }
+    }
+
+    pub(crate) fn show_list(&self, page: Layout, list: List, form: Option<&FormView>) -> PrivateResponse {
+        let path = self.parts.url.split('?').next().unwrap_or_default().to_owned();
+        let template = ListPage {
+            action: self.with(&[]),
+            path,
+            rest: self.admin.rest.clone(),
+            rest_nonce: if list.upload.is_some() { self.rest_nonce() } else { String::new() },
+            nonce_header: self.admin.pages.identities.site.brand.header("Nonce"),
+            page,
+            list,
+            form,
+        };
+        layout::html(StatusCode::OK, &template)
+    }
+
+    /// The URL of the list after a change, with its message.
+    pub(crate) fn after(&self, done: &str, undo: &[i64]) -> String {
+        let ids: Vec<String> = undo.iter().map(i64::to_string).collect();
+        let url = self.with(&[]);
+        let mut query = vec![("done", done)];
+        let ids = ids.join(",");
+        if !ids.is_empty() {
+            query.push(("undo", &ids));
+        }
+        svc_login::with_query(&url, &query)
+    }
+}
+
+/// The action that a form of a list requests, and the IDs of its rows: those that are selected, or the one whose button was
+/// used. At most a hundred.
+pub(crate) fn requested(form: &Form, field: &str, actions: &[&'static str]) -> Option<(&'static str, Vec<i64>)> {
+    let of_row = actions.iter().find(|action| form.has(action));
+    let action = of_row.or_else(|| actions.iter().find(|action| **action == form.get("action")))?;
+    let name = if of_row.is_some() { action } else { field };
+    let ids = form.all(name).filter_map(|id| id.parse().ok()).filter(|id: &i64| *id > 0);
+    Some((action, ids.take(MOST_SELECTED).collect()))
+}
+
+/// A column that does not sort.
+pub(crate) fn column(label: &'static str) -> Column {
+    Column { label, sort: String::new(), sorted: "" }
+}
+
+/// A date of the REST API for people: `2026-11-26 09:30`.
+pub(crate) fn date_cell(date: &str, note: &'static str) -> Cell {
+    let human = date.get(..16).unwrap_or(date).replace('T', " ");
+    Cell::Date { machine: date.to_owned(), human, note }
+}

@@ -1,0 +1,24 @@
+//! The messages that pages show after a change. The change redirects to a page with the key in the parameter `done`.
+
+/// Messages by key.
+const NOTICES: &[(&str, &str)] = &[
+    ("saved", "Saved."),
+    ("published", "Published."),
+    ("scheduled", "Scheduled."),
+    ("draft", "Draft saved."),
+    ("trashed", "Moved to the trash."),
+    ("restored", "Restored from the trash."),
+    ("deleted", "Deleted permanently."),
+    ("created", "Created."),
+    ("approved", "Approved."),
+    ("held", "Waits for moderation again."),
+    ("spam", "Marked as spam."),
+    ("replied", "Reply published."),
+    ("restored-revision", "The revision has been restored."),
+    ("uploaded", "Uploaded."),
+];
+
+/// The message of a key; empty for an unknown one.
+pub(crate) fn text_of(key: &str) -> &'static str {
+    NOTICES.iter().find(|(known, _)| *known == key).map_or("", |(_, text)| text)
+}

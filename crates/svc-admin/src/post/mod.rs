@@ -1,0 +1,256 @@
+//! The page on which a post or file is edited.
+
+mod panel;
+mod revisions;
+pub(crate) mod save;
+mod terms;
+
+use askama::Template;
+use http::StatusCode;
+use serde_json::{Value, json};
+use svc_login::{Form, Page, PrivateResponse};
+use svc_schema::Error;
+
+use crate::{
+    form::{self, Control, Field, FieldView, FormView},
+    layout::{self, Layout, Link, TypeInfo, plain},
+    posts::{status_label, title_of},
+    request::{AdminRequest, Reply, text},
+};
+use terms::TermsView;
+
+/// A part of the side panel.
+struct PanelSection {
+    title: &'static str,
+    open: bool,
+    fields: Vec<FieldView>,
+}
+
+/// The version of a post that somebody else has stored in the meantime.
+struct Conflict {
+    modified: String,
+    title: String,
+    content: String,
+}
+
+#[derive(Template)]
+#[template(path = "editor.html")]
+struct EditorPage {
+    page: Layout,
+    id: i64,
+    post_type: String,
+    action: String,
+    title: String,
+    content: String,
+    state: String,
+    /// Date that the form shows: that of a draft changes with each save.
+    date: String,
+    modified: String,
+    status: String,
+    is_public: bool,
+    can_publish: bool,
+    panel: Vec<PanelSection>,
+    terms: Vec<TermsView>,
+    conflict: Option<Conflict>,
+    list: Link,
+    view: Option<Link>,
+    preview: String,
+    revisions: String,
+    trash: bool,
+    rest: String,
+    nonce_header: String,
+    rest_nonce: String,
+    nonce_url: String,
+    max_upload: u64,
+    has_title: bool,
+    has_content: bool,
+}
+
+/// A post on its way to the page.
+struct Shown<'a> {
+    info: &'a TypeInfo,
+    /// The stored post; null for a new one.
+    item: &'a Value,
+    state: String,
+    /// The form that was rejected, with the error.
+    rejected: Option<(&'a Form, &'a Error)>,
+}
+
+impl AdminRequest<'_> {
+    /// The post of this ID, of any type that the admin lists, with its type.
+    async fn post_of(&self, id: i64) -> Result<(TypeInfo, Reply), Error> {
+        let mut refused = Error::new("rest_post_invalid_id", "There is no such post.").with_status(404);
+        for info in self.types().await? {
+            match self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await {
+                Ok(reply) => return Ok((info, reply)),
+                Err(error) if error.status() == 404 => {}
+                Err(error) if error.status() < 500 => refused = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refused)
+    }
+
+    /// The page of a post or file.
+    pub(crate) async fn edit_post(&self) -> Page {
+        let id = self.id("post").unwrap_or_default();
+        match self.post_of(id).await {
+            Ok((info, reply)) => {
+                let shown = Shown { info: &info, item: &reply.data, state: reply.state, rejected: None };
+                self.editor(shown, StatusCode::OK).await
+            }
+            Err(error) if error.status() == 404 => self.edit_file(id).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The page of a post that does not exist yet.
+    pub(crate) async fn new_post(&self) -> Page {
+        let info = self.post_type(self.param("post_type")).await?;
+        if !info.can_create {
+            return Err(Error::new("admin_cannot_create", "You may not create content of this type.").with_status(403));
+        }
+        let shown = Shown { info: &info, item: &Value::Null, state: String::new(), rejected: None };
+        self.editor(shown, StatusCode::OK).await
+    }
+
+    async fn editor(&self, shown: Shown<'_>, status: StatusCode) -> Page {
+        let Shown { info, item, state, rejected } = shown;
+        let is_new = item.is_null();
+        let schema = self.schema_of(info).await?;
+        let id = item["id"].as_i64().unwrap_or_default();
+        let list = self.list_url(&info.name);
+        let heading = if is_new { info.add_new.clone() } else { title_of(item) };
+        let mut page = self.layout(&heading, &list).await?;
+        let fields = self.panel_fields(info, item, &schema).await?;
+        let view = |fields: Vec<Field>| match rejected {
+            Some((form, error)) => form::rejected(fields, form, error),
+            None => form::values_of(fields, item),
+        };
+        let panel = fields
+            .into_iter()
+            .map(|(title, open, fields)| PanelSection { title, open, fields: view(fields) })
+            .filter(|section| !section.fields.is_empty())
+            .collect();
+        let typed = |name: &str, stored: &str| match rejected {
+            Some((form, _)) => form.get(name).replace("\r\n", "\n"),
+            None => stored.to_owned(),
+        };
+        if let Some((_, error)) = rejected {
+            page.problem = form::message_of(error);
+        }
+        let conflict = rejected.filter(|(_, error)| error.status() == 412).map(|_| Conflict {
+            modified: text(item, "/modified").replace('T', " "),
+            title: text(item, "/title/raw").to_owned(),
+            content: text(item, "/content/raw").to_owned(),
+        });
+        let post_status = if is_new { "draft" } else { text(item, "/status") };
+        let is_public = matches!(post_status, "publish" | "private" | "future");
+        let template = EditorPage {
+            id,
+            post_type: info.name.clone(),
+            action: if is_new { self.url("post.php", &[("post_type", &info.name)]) } else { self.edit_url(id) },
+            title: typed("title", text(item, "/title/raw")),
+            content: typed("content", text(item, "/content/raw")),
+            state,
+            date: text(item, "/date").to_owned(),
+            modified: text(item, "/modified").to_owned(),
+            status: status_label(post_status),
+            is_public,
+            can_publish: !is_public,
+            panel,
+            terms: self.terms_views(info, item, rejected.map(|(form, _)| form)).await?,
+            conflict,
+            list: Link::new(&info.plural, list),
+            view: (info.viewable && post_status == "publish").then(|| Link::new("View", text(item, "/link"))),
+            preview: if info.viewable && !is_new { self.preview_url(id, text(item, "/link")) } else { String::new() },
+            revisions: if item["_links"]["version-history"].is_array() && !is_new {
+                self.url("revision.php", &[("post", &id.to_string())])
+            } else {
+                String::new()
+            },
+            trash: !is_new,
+            rest: self.admin.rest.clone(),
+            nonce_header: self.admin.pages.identities.site.brand.header("Nonce"),
+            rest_nonce: self.rest_nonce(),
+            nonce_url: self.url("admin-ajax.php", &[("action", "rest-nonce")]),
+            max_upload: self.admin.max_upload,
+            has_title: schema["title"].is_object(),
+            has_content: schema["content"].is_object(),
+            page,
+        };
+        Ok(layout::html(status, &template))
+    }
+
+    /// The fields of the type, by name.
+    async fn schema_of(&self, info: &TypeInfo) -> Result<Value, Error> {
+        let described = self.call(http::Method::OPTIONS, &*info.rest_base).send().await?.data;
+        Ok(described["schema"]["properties"].clone())
+    }
+
+    /// The URL of a post as it would look on the site, with the user's autosave.
+    fn preview_url(&self, id: i64, link: &str) -> String {
+        let action = format!("post_preview_{id}");
+        let nonce = self.admin.pages.identities.nonce(&self.parts.cx, &action, self.session.nonce_subject());
+        svc_login::with_query(
+            &plain(link),
+            &[("preview", "true"), ("preview_id", &id.to_string()), ("preview_nonce", &nonce)],
+        )
+    }
+
+    fn file_fields() -> Vec<Field> {
+        vec![
+            Field::new("title", "Title", Control::Line("text")).at("/title/raw"),
+            Field::new("alt_text", "Alternative text", Control::Lines).help(
+                "Describes the picture to people who do not see it. Leave it empty if the picture is decoration.",
+            ),
+            Field::new("caption", "Caption", Control::Lines).at("/caption/raw"),
+            Field::new("description", "Description", Control::Lines).at("/description/raw"),
+        ]
+    }
+
+    /// The page of a file.
+    async fn edit_file(&self, id: i64) -> Page {
+        let file = self.get(format!("media/{id}")).query("context", "edit").send().await?;
+        let views = form::values_of(Self::file_fields(), &file.data);
+        self.file_page(&file.data, views, file.state, None).await
+    }
+
+    async fn file_page(&self, file: &Value, fields: Vec<FieldView>, state: String, error: Option<&Error>) -> Page {
+        let mut page = self.layout(&title_of(file), &self.url("upload.php", &[])).await?;
+        page.problem = error.map(form::message_of).unwrap_or_default();
+        let form = FormView {
+            title: String::new(),
+            action: self.edit_url(file["id"].as_i64().unwrap_or_default()),
+            fields,
+            submit: "Save",
+            hidden: vec![("etag", state)],
+            delete: Some("Delete permanently"),
+            confirm: "Delete this file? Posts that show it will have a gap.",
+        };
+        let source = text(file, "/source_url");
+        let image = if text(file, "/media_type") == "image" { source } else { "" };
+        let links = vec![Link::new("Media", self.url("upload.php", &[])), Link::new("Open file", source)];
+        let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        Ok(form::page(status, page, form, image.to_owned(), links))
+    }
+
+    /// Saves or deletes a file.
+    async fn save_file(&self, id: i64, form: &Form) -> Page {
+        let route = format!("media/{id}");
+        if form.get("action") == "delete" {
+            self.call(http::Method::DELETE, route).query("force", "true").send().await?;
+            return Ok(PrivateResponse::redirect(&self.url("upload.php", &[("done", "deleted")])));
+        }
+        let file = self.get(&*route).query("context", "edit").send().await?;
+        let fields = Self::file_fields();
+        let body = form::changes(&fields, form, &file.data);
+        match self.post(route, json!(body)).if_match(form.get("etag")).send().await {
+            Ok(_) => Ok(PrivateResponse::redirect(&self.after("saved", &[]))),
+            Err(error) if error.status() < 500 => {
+                self.file_page(&file.data, form::rejected(fields, form, &error), file.state, Some(&error)).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

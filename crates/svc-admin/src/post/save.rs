@@ -1,0 +1,232 @@
+//! Saves the form of a post, for browsers with and without the editor's script.
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use svc_login::{Form, Page, PrivateResponse};
+use svc_schema::Error;
+
+use super::Shown;
+use crate::{
+    form, json_response,
+    layout::TypeInfo,
+    posts::{title_of, unknown_action},
+    request::{AdminRequest, Reply, text},
+};
+
+/// The texts of a post: names of the fields, and where the object has them.
+const TEXTS: &[(&str, &str)] = &[("title", "/title/raw"), ("content", "/content/raw"), ("excerpt", "/excerpt/raw")];
+
+/// State that no object has: a save that expects it is a conflict.
+const UNKNOWN_STATE: &str = "unknown";
+
+/// What happened to a post.
+struct Saved {
+    reply: Reply,
+    /// The state that the next save expects.
+    state: String,
+    done: &'static str,
+    message: &'static str,
+}
+
+impl AdminRequest<'_> {
+    /// Saves a post or file, or moves it to the trash.
+    pub(crate) async fn save_post(&self, form: &Form, wants_json: bool) -> Page {
+        let id = self.id("post").or_else(|| form.get("post").parse().ok().filter(|id| *id > 0));
+        let (info, stored) = match id {
+            Some(id) => match self.post_of(id).await {
+                Ok(found) => found,
+                Err(error) if error.status() == 404 => return self.save_file(id, form).await,
+                Err(error) => return Err(error),
+            },
+            None => {
+                let empty = Reply { data: Value::Null, total: 0, pages: 0, state: String::new() };
+                (self.post_type(self.param("post_type")).await?, empty)
+            }
+        };
+        if form.get("action") == "trash" {
+            let id = stored.data["id"].as_i64().unwrap_or_default();
+            self.call(http::Method::DELETE, format!("{}/{id}", info.rest_base))
+                .if_match(form.get("etag"))
+                .send()
+                .await?;
+            let done = [("done", "trashed"), ("undo", &id.to_string())];
+            return Ok(PrivateResponse::redirect(&svc_login::with_query(&self.list_url(&info.name), &done)));
+        }
+        match self.store(&info, &stored, form).await {
+            Ok(saved) if wants_json => Ok(self.saved_for_script(&saved)),
+            Ok(saved) => {
+                let id = saved.reply.data["id"].as_i64().unwrap_or_default();
+                let url = svc_login::with_query(&self.edit_url(id), &[("done", saved.done)]);
+                Ok(PrivateResponse::redirect(&url))
+            }
+            Err(error) if wants_json => self.refused_for_script(&info, id, &error).await,
+            Err(error) if error.status() < 500 => {
+                let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST);
+                // The next save replaces the version that is shown as a conflict.
+                let state = if error.status() == 412 { stored.state } else { form.get("etag").to_owned() };
+                let shown = Shown { info: &info, item: &stored.data, state, rejected: Some((form, &error)) };
+                self.editor(shown, status).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Stores what the form changes.
+    async fn store(&self, info: &TypeInfo, stored: &Reply, form: &Form) -> Result<Saved, Error> {
+        let item = &stored.data;
+        let action = form.get("action");
+        if !matches!(action, "save" | "publish" | "autosave") {
+            return Err(unknown_action());
+        }
+        let mut changes = Map::new();
+        for (name, pointer) in TEXTS {
+            // Browsers send line breaks as CRLF. What differs by that only is stored as it is.
+            let sent = form.get(name).replace("\r\n", "\n");
+            if form.has(name) && sent != text(item, pointer).replace("\r\n", "\n") {
+                changes.insert((*name).to_owned(), sent.into());
+            }
+        }
+        if action == "autosave" {
+            return self.autosave(info, stored, form, changes).await;
+        }
+        let schema = self.schema_of(info).await?;
+        let fields: Vec<_> = self.panel_fields(info, item, &schema).await?.into_iter().flat_map(|(.., f)| f).collect();
+        let fields: Vec<_> = fields.into_iter().filter(|field| field.name != "excerpt").collect();
+        let mut shown = item.clone();
+        if !form.get("shown-date").is_empty() {
+            // The date of a draft changes with each save; it is sent if the user changed it.
+            shown["date"] = form.get("shown-date").into();
+        }
+        let mut others = form::changes(&fields, form, &shown);
+        if let Some(date) = others.get("date").and_then(Value::as_str) {
+            let date = if date.len() == "2026-11-26T09:30".len() { format!("{date}:00") } else { date.to_owned() };
+            if date.is_empty() || date == form.get("shown-date") {
+                others.shift_remove("date");
+            } else {
+                others.insert("date".to_owned(), date.into());
+            }
+        }
+        if item.is_null() {
+            // The defaults of the REST API apply to what the user left empty.
+            others.retain(|_, value| *value != "" && *value != 0 && *value != false);
+        }
+        changes.append(&mut others);
+        self.add_terms(info, item, form, &mut changes).await?;
+        if action == "publish" && !matches!(changes.get("status").and_then(Value::as_str), Some("private")) {
+            changes.insert("status".to_owned(), "publish".into());
+        }
+        let reply = self.write(info, item, changes, form.get("etag")).await?;
+        let (done, message) = match (text(item, "/status"), text(&reply.data, "/status")) {
+            ("publish" | "private" | "future", "publish" | "private" | "future") => ("saved", "Saved."),
+            (_, "publish" | "private") => ("published", "Published."),
+            (_, "future") => ("scheduled", "Scheduled."),
+            _ => ("draft", "Draft saved."),
+        };
+        self.after_write(info, reply, done, message).await
+    }
+
+    /// Stores the texts as the user's autosave. The autosave of an own draft is the draft, as in WordPress.
+    async fn autosave(
+        &self,
+        info: &TypeInfo,
+        stored: &Reply,
+        form: &Form,
+        changes: Map<String, Value>,
+    ) -> Result<Saved, Error> {
+        let item = &stored.data;
+        let message = "Saved automatically.";
+        let is_own = item["author"] == self.session.user.id.0;
+        if item.is_null() || (is_own && matches!(text(item, "/status"), "draft" | "auto-draft")) {
+            let reply = self.write(info, item, changes, form.get("etag")).await?;
+            return self.after_write(info, reply, "draft", message).await;
+        }
+        let id = item["id"].as_i64().unwrap_or_default();
+        if !changes.is_empty() {
+            self.post(format!("{}/{id}/autosaves", info.rest_base), changes.into()).send().await?;
+        }
+        let reply = Reply { data: item.clone(), state: stored.state.clone(), total: 0, pages: 0 };
+        // The post is unchanged: the next save expects what this form was made from.
+        Ok(Saved { reply, state: form.get("etag").to_owned(), done: "draft", message })
+    }
+
+    async fn write(
+        &self,
+        info: &TypeInfo,
+        item: &Value,
+        changes: Map<String, Value>,
+        etag: &str,
+    ) -> Result<Reply, Error> {
+        let route = match item["id"].as_i64() {
+            Some(id) => format!("{}/{id}", info.rest_base),
+            None => info.rest_base.clone(),
+        };
+        self.post(route, changes.into()).query("context", "edit").if_match(etag).send().await
+    }
+
+    /// The state after a write. If the post has changed again since, the next save is a conflict.
+    async fn after_write(
+        &self,
+        info: &TypeInfo,
+        reply: Reply,
+        done: &'static str,
+        message: &'static str,
+    ) -> Result<Saved, Error> {
+        let id = reply.data["id"].as_i64().unwrap_or_default();
+        let now = self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await?;
+        let is_same = TEXTS.iter().all(|(_, pointer)| text(&now.data, pointer) == text(&reply.data, pointer))
+            && ["status", "slug", "date", "modified_gmt", "author", "password"]
+                .iter()
+                .all(|f| now.data[f] == reply.data[f]);
+        let state = if is_same { now.state } else { UNKNOWN_STATE.to_owned() };
+        Ok(Saved { reply, state, done, message })
+    }
+
+    fn saved_for_script(&self, saved: &Saved) -> PrivateResponse {
+        let item = &saved.reply.data;
+        let id = item["id"].as_i64().unwrap_or_default();
+        json_response(
+            200,
+            &json!({
+                "id": id,
+                "status": item["status"],
+                "title": title_of(item),
+                "etag": saved.state,
+                "modified": item["modified"],
+                "date": item["date"],
+                "slug": item["slug"],
+                "nonce": self.nonce(),
+                "link": item["link"],
+                "preview": self.preview_url(id, text(item, "/link")),
+                "edit": self.edit_url(id),
+                "message": saved.message,
+            }),
+        )
+    }
+
+    /// The response for a script whose save was refused; after a conflict with the stored version.
+    async fn refused_for_script(&self, info: &TypeInfo, id: Option<i64>, error: &Error) -> Page {
+        let (412, Some(id)) = (error.status(), id) else { return Ok(error_for_script(error)) };
+        let now = self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await?;
+        let author = now.data["author"].as_i64().unwrap_or_default();
+        let names = self.names_of(&[author]).await?;
+        Ok(json_response(
+            412,
+            &json!({
+                "message": "This post was changed elsewhere since you opened it.",
+                "current": {
+                    "title": text(&now.data, "/title/raw"),
+                    "content": text(&now.data, "/content/raw"),
+                    "excerpt": text(&now.data, "/excerpt/raw"),
+                    "etag": now.state,
+                    "modified": now.data["modified"],
+                    "author": names.get(&author),
+                },
+            }),
+        ))
+    }
+}
+
+/// An error for the editor's script: the message, and the field that it is about.
+pub(crate) fn error_for_script(error: &Error) -> PrivateResponse {
+    json_response(error.status(), &json!({"message": form::message_of(error), "field": form::field_of(error)}))
+}
