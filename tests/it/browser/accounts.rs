@@ -55,7 +55,7 @@ async fn log_in_authorize_an_application_and_log_out() {
     let app_password = value(&there, "password");
     assert!(is_accepted(&site, &app_password).await);
 
-    tab.open(&format!("{home}/wp-admin/"));
+    tab.open(&format!("{home}/wp-admin/profile.php"));
     assert!(tab.text().contains("Notebook") && tab.text().contains("This browser"), "{}", tab.text());
     save_screenshot(tab, "profile");
     tab.follow("button[aria-label='Revoke Notebook']");

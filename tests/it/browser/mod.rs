@@ -4,6 +4,7 @@
 //! pass, unless `SVC_NEED_BROWSER` is set, as in continuous integration.
 
 mod accounts;
+mod admin;
 mod chromium;
 mod explorer;
 mod first_hour;
