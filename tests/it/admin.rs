@@ -469,3 +469,72 @@ async fn styles_and_scripts_are_cached_for_good() {
     assert_eq!(site.get("/wp-admin/assets/../lib.rs").await.status, 302);
     assert_eq!(site.get("/wp-admin/assets/nothing.js").await.status, 404);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_autosave_of_an_own_draft_is_the_draft() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    let mut visitor = logged_in(&site, "admin").await;
+    let page = visitor.get("/wp-admin/post-new.php").await.body;
+    let path = "/wp-admin/post.php?post_type=post";
+    let text = |text: &'static str| [("title", "T"), ("content", text), ("action", "autosave")];
+    let first = send_form(&mut visitor, path, &page, &text("one"), true).await;
+    assert_eq!(first.status, 200, "{}", first.body);
+    let id = first.json()["id"].as_i64().unwrap();
+    let mut etag = first.json()["etag"].as_str().unwrap().to_owned();
+    for words in ["two", "three"] {
+        let mut changes = text(words).to_vec();
+        changes.push(("etag", &etag));
+        let saved = send_form(&mut visitor, &edit(id), &page, &changes, true).await;
+        assert_eq!(saved.status, 200, "{}", saved.body);
+        etag = saved.json()["etag"].as_str().unwrap().to_owned();
+        assert_eq!(stored(&site, &admin, id).await["content"]["raw"], words);
+    }
+    let stale =
+        send_form(&mut visitor, &edit(id), &page, &[("content", "x"), ("etag", "0000"), ("action", "autosave")], true)
+            .await;
+    assert_eq!((stale.status, &stale.json()["current"]["content"]), (412, &json!("three")));
+    let revisions = visitor.get(&format!("/wp-admin/revision.php?post={id}")).await.body;
+    assert!(revisions.contains("no revisions") || revisions.matches("revision=").count() <= 1, "{revisions}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn editors_see_who_has_a_post_open() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    user(&site, &admin, "eve", "editor").await;
+    user(&site, &admin, "ann", "author").await;
+    let id = create(&site, &admin, json!({"title": "T", "status": "publish"})).await["id"].as_i64().unwrap();
+    let (mut one, mut two) = (logged_in(&site, "admin").await, logged_in(&site, "eve").await);
+    let lock = [("action", "lock")];
+    assert_eq!(submit(&mut one, &edit(id), &lock, true).await.json()["holder"], Value::Null);
+    let page = two.get(&edit(id)).await.body;
+    assert!(page.contains("<strong>admin</strong> has this post open"), "{page}");
+    assert_eq!(send_form(&mut two, &edit(id), &page, &lock, true).await.json()["holder"], "admin");
+    // It is a warning: both can save.
+    assert_eq!(send_form(&mut two, &edit(id), &page, &[("content", "x"), ("action", "save")], true).await.status, 200);
+    // Users who may not edit the post cannot lock it.
+    let mut author = logged_in(&site, "ann").await;
+    let page = author.get("/wp-admin/post-new.php").await.body;
+    assert_eq!(send_form(&mut author, &edit(id), &page, &lock, true).await.status, 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn registered_fields_are_edited() {
+    let folder = tempfile::tempdir().unwrap();
+    let meta = |key: &str, kind: &str| format!("[[meta]]\nobject = \"post\"\nkey = \"{key}\"\ntype = \"{kind}\"\n");
+    let tables = meta("pages", "integer") + &meta("isbn", "string") + &meta("read", "boolean");
+    std::fs::write(folder.path().join("svc.toml"), tables).unwrap();
+    let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
+    let admin = site.app_password();
+    let id = create(&site, &admin, json!({"title": "T"})).await["id"].as_i64().unwrap();
+    let mut visitor = logged_in(&site, "admin").await;
+    let changes = [("meta.pages", "12"), ("meta.isbn", "a \" b"), ("meta.read", "1"), ("action", "save")];
+    let response = submit(&mut visitor, &edit(id), &changes, false).await;
+    assert_eq!(response.status, 302, "{}", response.body);
+    let meta = stored(&site, &admin, id).await["meta"].clone();
+    assert_eq!((&meta["pages"], &meta["isbn"], &meta["read"]), (&json!(12), &json!("a \" b"), &json!(true)));
+    let refused = submit(&mut visitor, &edit(id), &[("meta.pages", "many"), ("action", "save")], false).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.body.contains("many") && refused.body.contains("role=\"alert\""), "{}", refused.body);
+}

@@ -105,3 +105,119 @@ document.querySelectorAll("[data-upload]").forEach((area) => {
     all([...event.dataTransfer.files]);
   });
 });
+
+// Tells other editors that the post is open, and shows who has it open already.
+const LOCK_PERIOD = 60000;
+
+async function lock(form) {
+  const body = new URLSearchParams({ post: form.elements.post.value, action: "lock" });
+  if (!body.get("post")) return;
+  const nonce = form.querySelector("input[name$=nonce]");
+  body.set(nonce.name, nonce.value);
+  const response = await fetch(form.getAttribute("action"), { method: "POST", body, headers: { Accept: "application/json" } });
+  if (!response.ok) return;
+  const { holder } = await response.json();
+  const note = document.getElementById("holder");
+  note.hidden = !holder;
+  note.querySelector("strong").textContent = holder || "";
+}
+
+const postForm = document.getElementById("post-form");
+if (postForm) {
+  const renew = () => document.visibilityState === "visible" && lock(postForm).catch(() => {});
+  renew();
+  setInterval(renew, LOCK_PERIOD);
+}
+
+/** Lets the user choose an image from the media, for the field with its ID. */
+function chooser(input) {
+  const form = input.form;
+  const rest = form.dataset.rest;
+  const headers = { [form.dataset.nonceHeader]: form.dataset.restNonce };
+  const shown = document.createElement("p");
+  shown.className = "chosen";
+  const choose = document.createElement("button");
+  choose.type = "button";
+  choose.textContent = "Choose";
+  const remove = document.createElement("button");
+  remove.type = "button";
+  remove.className = "plain";
+  remove.textContent = "Remove";
+  const thumbnail = (file) => {
+    const sizes = file.media_details?.sizes || {};
+    return (sizes.medium || sizes.thumbnail || sizes.full || file).source_url;
+  };
+  const show = (file) => {
+    shown.replaceChildren();
+    remove.hidden = !file;
+    if (!file) return;
+    const image = document.createElement("img");
+    image.src = thumbnail(file);
+    image.alt = file.alt_text || "";
+    shown.append(image);
+  };
+  const set = (file) => {
+    input.value = file ? file.id : 0;
+    show(file);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const load = async (search) => {
+    const query = new URLSearchParams({ media_type: "image", per_page: "24", _fields: "id,title,alt_text,source_url,media_details" });
+    if (search) query.set("search", search);
+    const response = await fetch(rest + "media?" + query, { headers });
+    return response.ok ? response.json() : [];
+  };
+  const open = async () => {
+    const dialog = document.createElement("dialog");
+    dialog.className = "chooser";
+    dialog.setAttribute("aria-label", "Choose an image");
+    const search = document.createElement("input");
+    search.type = "search";
+    search.placeholder = "Search";
+    search.setAttribute("aria-label", "Search");
+    const grid = document.createElement("ul");
+    const close = document.createElement("button");
+    close.type = "button";
+    close.textContent = "Close";
+    close.onclick = () => dialog.close();
+    const fill = async () => {
+      const files = await load(search.value);
+      grid.replaceChildren();
+      for (const file of files) {
+        const item = document.createElement("li");
+        const button = document.createElement("button");
+        const image = document.createElement("img");
+        image.src = thumbnail(file);
+        image.alt = file.alt_text || file.title.rendered;
+        image.loading = "lazy";
+        button.type = "button";
+        button.append(image);
+        button.onclick = () => (set(file), dialog.close());
+        item.append(button);
+        grid.append(item);
+      }
+      if (!files.length) grid.textContent = "No images found. Add some under Media, or drop one into the text.";
+    };
+    let timer;
+    search.oninput = () => (clearTimeout(timer), (timer = setTimeout(fill, SEARCH_DELAY)));
+    dialog.append(search, grid, close);
+    dialog.onclose = () => dialog.remove();
+    document.body.append(dialog);
+    dialog.showModal();
+    await fill();
+  };
+  choose.onclick = open;
+  remove.onclick = () => set(null);
+  input.hidden = true;
+  input.parentElement.querySelector(".dim")?.remove();
+  input.after(shown, choose, " ", remove);
+  show(null);
+  if (Number(input.value) > 0) {
+    fetch(rest + "media/" + Number(input.value) + "?_fields=id,title,alt_text,source_url,media_details", { headers })
+      .then((response) => (response.ok ? response.json() : null))
+      .then((file) => file && show(file))
+      .catch(() => {});
+  }
+}
+
+document.querySelectorAll("#post-form input[name=featured_media]").forEach(chooser);

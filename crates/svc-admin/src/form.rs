@@ -105,13 +105,39 @@ impl Field {
     }
 }
 
-/// The fields that a form changes in an object: those that it has, and whose value differs from the object's.
+/// The control for values of a schema; `None` for lists, objects and values that clients cannot write.
+pub(crate) fn control_for(schema: &Value) -> Option<Control> {
+    if schema["readonly"] == true {
+        return None;
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        return Some(Control::Choice(values.iter().map(|value| (text(value), text(value))).collect()));
+    }
+    match (schema["type"].as_str()?, schema["format"].as_str().unwrap_or_default()) {
+        ("boolean", _) => Some(Control::Check),
+        ("integer", _) => Some(Control::Number),
+        ("string", "email") => Some(Control::Line("email")),
+        ("string", "uri") => Some(Control::Line("url")),
+        ("string" | "number", _) => Some(Control::Line("text")),
+        _ => None,
+    }
+}
+
+/// The fields that a form changes in an object: those that it has, and whose value differs from the object's. Fields in an object
+/// have its name before a point: `meta.isbn`.
 pub(crate) fn changes(fields: &[Field], form: &Form, object: &Value) -> Map<String, Value> {
     let mut changes = Map::new();
     for field in fields.iter().filter(|field| form.has(&field.name)) {
         let value = field.sent(form);
         if value != field.value_in(object).replace("\r\n", "\n") {
-            changes.insert(field.name.clone(), field.to_json(&value));
+            match field.name.split_once('.') {
+                None => drop(changes.insert(field.name.clone(), field.to_json(&value))),
+                Some((object, name)) => {
+                    let object = changes.entry(object).or_insert_with(|| Value::Object(Map::new()));
+                    object[name] = field.to_json(&value);
+                }
+            }
         }
     }
     changes
@@ -187,16 +213,18 @@ mod tests {
             Field::new("text", "Text", Control::Lines),
             Field::new("count", "Count", Control::Number),
             Field::new("open", "Open", Control::Check),
+            Field::new("meta.isbn", "ISBN", Control::Line("text")).at("/meta/isbn"),
         ]
     }
 
     #[test]
     fn only_changed_fields_are_sent() {
-        let object = json!({"title": {"raw": "A & B"}, "text": "a\r\nb", "count": 3, "open": true});
-        let unchanged = Form::parse("title=A+%26+B&text=a%0D%0Ab&count=3&open=1");
+        let object =
+            json!({"title": {"raw": "A & B"}, "text": "a\r\nb", "count": 3, "open": true, "meta": {"isbn": "1"}});
+        let unchanged = Form::parse("title=A+%26+B&text=a%0D%0Ab&count=3&open=1&meta.isbn=1");
         assert!(changes(&fields(), &unchanged, &object).is_empty());
-        let changed = Form::parse("title=C&text=a%0D%0Ac&count=4&open=");
-        let expected = json!({"title": "C", "text": "a\nc", "count": 4, "open": false});
+        let changed = Form::parse("title=C&text=a%0D%0Ac&count=4&open=&meta.isbn=2");
+        let expected = json!({"title": "C", "text": "a\nc", "count": 4, "open": false, "meta": {"isbn": "2"}});
         assert_eq!(Value::Object(changes(&fields(), &changed, &object)), expected);
         // Fields that the form does not have stay as they are.
         assert!(changes(&fields(), &Form::parse("count=3"), &object).is_empty());

@@ -6,7 +6,7 @@ use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
 
 use crate::{
-    form::{self, Control, Field, FieldView, FormView},
+    form::{self, Field, FieldView, FormView, control_for},
     posts::capitalized,
     request::{AdminRequest, text},
 };
@@ -40,21 +40,7 @@ impl AdminRequest<'_> {
             if NOT_SHOWN.contains(&&**name) {
                 return None;
             }
-            let choice = |values: &[Value]| {
-                let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                Control::Choice(values.iter().map(|value| (text(value), text(value))).collect())
-            };
-            let control = match (schema["enum"].as_array(), text(schema, "/type")) {
-                (Some(values), _) => choice(values),
-                (None, "boolean") => Control::Check,
-                (None, "integer") => Control::Number,
-                (None, "string") => match text(schema, "/format") {
-                    "email" => Control::Line("email"),
-                    "uri" => Control::Line("url"),
-                    _ => Control::Line("text"),
-                },
-                _ => return None,
-            };
+            let control = control_for(schema)?;
             let label = match LABELS.iter().find(|(known, _)| known == name) {
                 Some((_, label)) => (*label).to_owned(),
                 None if text(schema, "/title").is_empty() => capitalized(&name.replace('_', " ")),

@@ -9,7 +9,9 @@ use askama::Template;
 use http::StatusCode;
 use serde_json::{Value, json};
 use svc_login::{Form, Page, PrivateResponse};
+use svc_model::PostId;
 use svc_schema::Error;
+use svc_site::posts::edit_lock;
 
 use crate::{
     form::{self, Control, Field, FieldView, FormView},
@@ -52,6 +54,8 @@ struct EditorPage {
     panel: Vec<PanelSection>,
     terms: Vec<TermsView>,
     conflict: Option<Conflict>,
+    /// Name of another user who has the post open; may be empty.
+    holder: String,
     list: Link,
     view: Option<Link>,
     preview: String,
@@ -161,6 +165,7 @@ impl AdminRequest<'_> {
             panel,
             terms: self.terms_views(info, item, rejected.map(|(form, _)| form)).await?,
             conflict,
+            holder: self.holder_of(id)?,
             list: Link::new(&info.plural, list),
             view: (info.viewable && post_status == "publish").then(|| Link::new("View", text(item, "/link"))),
             preview: if info.viewable && !is_new { self.preview_url(id, text(item, "/link")) } else { String::new() },
@@ -180,6 +185,14 @@ impl AdminRequest<'_> {
             page,
         };
         Ok(layout::html(status, &template))
+    }
+
+    /// The name of another user who has the post open; empty if nobody has.
+    fn holder_of(&self, id: i64) -> Result<String, Error> {
+        let (cx, identities) = (&self.parts.cx, &self.admin.pages.identities);
+        let (caller, now) = (self.session.user.id, identities.now(cx));
+        let holder = identities.site.read(cx, |db| edit_lock::holder(db, PostId(id), caller, now))?;
+        Ok(holder.map_or_else(String::new, |user| plain(&user.display_name)))
     }
 
     /// The fields of the type, by name.

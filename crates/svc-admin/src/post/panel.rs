@@ -4,9 +4,9 @@ use serde_json::Value;
 use svc_schema::Error;
 
 use crate::{
-    form::{Control, Field},
+    form::{Control, Field, control_for},
     layout::{TypeInfo, plain},
-    posts::title_of,
+    posts::{capitalized, title_of},
     request::{AdminRequest, items, text},
 };
 
@@ -27,6 +27,32 @@ const FORMATS: &[(&str, &str)] = &[
     ("video", "Video"),
     ("audio", "Audio"),
 ];
+
+/// Fields that every type has: they are part of other sections, or nobody edits them in a form.
+const BUILT_IN: &[&str] = &[
+    "date",
+    "date_gmt",
+    "slug",
+    "status",
+    "password",
+    "title",
+    "content",
+    "author",
+    "excerpt",
+    "featured_media",
+    "comment_status",
+    "ping_status",
+    "format",
+    "meta",
+    "sticky",
+    "template",
+    "parent",
+    "menu_order",
+    "type",
+];
+
+/// Meta that the block of footnotes writes.
+const FOOTNOTES: &str = "footnotes";
 
 /// The most authors and parents to choose from.
 const MOST_CHOICES: &str = "100";
@@ -99,6 +125,11 @@ impl AdminRequest<'_> {
             let formats = formats.iter().filter_map(Value::as_str).map(|value| choice(value, label(value))).collect();
             about.push(Field::new("format", "Format", Control::Choice(formats)));
         }
+        if has("template")
+            && let Some(templates) = self.templates(info, item).await?
+        {
+            about.push(Field::new("template", "Template", Control::Choice(templates)));
+        }
         let mut discussion = Vec::new();
         for (name, label) in [("comment_status", "Comments"), ("ping_status", "Pingbacks")] {
             if has(name) {
@@ -110,8 +141,27 @@ impl AdminRequest<'_> {
             ("Publishing", true, publishing),
             ("Address", true, address),
             ("Details", true, about),
+            ("Fields", true, registered_fields(schema)),
             ("Discussion", false, discussion),
         ])
+    }
+
+    /// The templates that a post of the type can have; `None` if there are none, or the caller may not read them.
+    async fn templates(&self, info: &TypeInfo, item: &Value) -> Result<Option<Vec<(String, String)>>, Error> {
+        let call = self.get("templates").query("context", "edit").query("post_type", &*info.name);
+        let all = match call.query("_fields", "slug,title,is_custom").send().await {
+            Ok(reply) => reply.data,
+            Err(error) if error.status() < 500 => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let custom = items(&all).iter().filter(|template| template["is_custom"] == true);
+        let mut templates = vec![choice("", "Default")];
+        templates.extend(custom.map(|t| choice(text(t, "/slug"), plain(text(t, "/title/rendered")))));
+        let current = text(item, "/template");
+        if !templates.iter().any(|(slug, _)| slug == current) {
+            templates.push(choice(current, current));
+        }
+        Ok((templates.len() > 1).then_some(templates))
     }
 
     /// The name of the site's time zone.
@@ -164,4 +214,26 @@ impl AdminRequest<'_> {
         }
         Ok(parents)
     }
+}
+
+/// The registered meta and the additional fields that have one value.
+fn registered_fields(schema: &Value) -> Vec<Field> {
+    let field = |prefix: &str, name: &String, schema: &Value| {
+        // Other names cannot be told from those of objects.
+        if name.contains(['.', '/', '~']) {
+            return None;
+        }
+        let label = match text(schema, "/title") {
+            "" => capitalized(&name.replace('_', " ")),
+            title => title.to_owned(),
+        };
+        let pointer = format!("/{prefix}{name}").replace('.', "/");
+        let full_name = format!("{prefix}{name}");
+        Some(Field::new(&full_name, &label, control_for(schema)?).at(&pointer).help(text(schema, "/description")))
+    };
+    let meta = schema.pointer("/meta/properties").and_then(Value::as_object).into_iter().flatten();
+    let meta = meta.filter(|(name, _)| *name != FOOTNOTES).filter_map(|(name, schema)| field("meta.", name, schema));
+    let added = schema.as_object().into_iter().flatten().filter(|(name, _)| !BUILT_IN.contains(&&***name));
+    let added = added.filter_map(|(name, schema)| field("", name, schema));
+    meta.chain(added).collect()
 }

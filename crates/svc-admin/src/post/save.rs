@@ -3,13 +3,16 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 use svc_login::{Form, Page, PrivateResponse};
+use svc_model::PostId;
 use svc_schema::Error;
+use svc_site::posts::edit_lock;
+use svc_text::{Quotes, specialchars_decode};
 
 use super::Shown;
 use crate::{
     form, json_response,
     layout::TypeInfo,
-    posts::{title_of, unknown_action},
+    posts::{allows, title_of, unknown_action},
     request::{AdminRequest, Reply, text},
 };
 
@@ -52,6 +55,9 @@ impl AdminRequest<'_> {
             let done = [("done", "trashed"), ("undo", &id.to_string())];
             return Ok(PrivateResponse::redirect(&svc_login::with_query(&self.list_url(&info.name), &done)));
         }
+        if let Some(id) = id.filter(|_| form.get("action") == "lock" && allows(&stored.data, "PUT")) {
+            return self.lock(id).await;
+        }
         match self.store(&info, &stored, form).await {
             Ok(saved) if wants_json => Ok(self.saved_for_script(&saved)),
             Ok(saved) => {
@@ -69,6 +75,15 @@ impl AdminRequest<'_> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Tells other editors that the user has the post open. The response names the one who has it open already.
+    async fn lock(&self, id: i64) -> Page {
+        let site = &self.admin.pages.identities.site;
+        let (caller, now) = (self.session.user.id, self.admin.pages.identities.now(&self.parts.cx));
+        let other = site.write(&self.parts.cx, move |tx| edit_lock::lock(tx, PostId(id), caller, now)).await?;
+        let name = other.map(|user| specialchars_decode(&user.display_name, Quotes::Both));
+        Ok(json_response(200, &json!({ "holder": name })))
     }
 
     /// Stores what the form changes.
@@ -133,20 +148,25 @@ impl AdminRequest<'_> {
         form: &Form,
         changes: Map<String, Value>,
     ) -> Result<Saved, Error> {
-        let item = &stored.data;
+        let (item, etag) = (&stored.data, form.get("etag"));
         let message = "Saved automatically.";
-        let is_own = item["author"] == self.session.user.id.0;
-        if item.is_null() || (is_own && matches!(text(item, "/status"), "draft" | "auto-draft")) {
-            let reply = self.write(info, item, changes, form.get("etag")).await?;
+        let Some(id) = item["id"].as_i64() else {
+            let reply = self.write(info, item, changes, etag).await?;
             return self.after_write(info, reply, "draft", message).await;
+        };
+        // The route has no preconditions. What is replaced in the moment between has a revision.
+        if !etag.is_empty() && etag != stored.state {
+            return Err(changed_elsewhere());
         }
-        let id = item["id"].as_i64().unwrap_or_default();
         if !changes.is_empty() {
-            self.post(format!("{}/{id}/autosaves", info.rest_base), changes.into()).send().await?;
+            self.post(format!("{}/{id}/autosaves", info.rest_base), Value::Object(changes)).send().await?;
         }
-        let reply = Reply { data: item.clone(), state: stored.state.clone(), total: 0, pages: 0 };
-        // The post is unchanged: the next save expects what this form was made from.
-        Ok(Saved { reply, state: form.get("etag").to_owned(), done: "draft", message })
+        let now = self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await?;
+        // An own draft has the texts of the form now; other posts are unchanged.
+        let is_own = |pointer: &str, name: &str| text(&now.data, pointer) == form.get(name).replace("\r\n", "\n");
+        let has_texts = TEXTS.iter().all(|(name, pointer)| !form.has(name) || is_own(pointer, name));
+        let state = if now.state == stored.state || has_texts { now.state.clone() } else { UNKNOWN_STATE.to_owned() };
+        Ok(Saved { reply: now, state, done: "draft", message })
     }
 
     async fn write(
@@ -212,7 +232,7 @@ impl AdminRequest<'_> {
         Ok(json_response(
             412,
             &json!({
-                "message": "This post was changed elsewhere since you opened it.",
+                "message": changed_elsewhere().message(),
                 "current": {
                     "title": text(&now.data, "/title/raw"),
                     "content": text(&now.data, "/content/raw"),
@@ -224,6 +244,11 @@ impl AdminRequest<'_> {
             }),
         ))
     }
+}
+
+/// The post has changed since the form was made.
+fn changed_elsewhere() -> Error {
+    Error::new("admin_post_changed", "This post was changed elsewhere since you opened it.").with_status(412)
 }
 
 /// An error for the editor's script: the message, and the field that it is about.

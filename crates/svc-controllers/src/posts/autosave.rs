@@ -1,27 +1,16 @@
 //! Stores autosaves, either in the post's own row or as a revision.
 
-use svc_auth::Caller;
-use svc_model::{Post, PostId, RouteFamily, UserId};
+use svc_model::{PostId, RouteFamily};
 use svc_routing::{Request, Result};
 use svc_site::{
-    SiteResult,
     hooked_blocks::{applies_to, content_to_store},
-    posts::draft::PostDraft,
+    posts::{draft::PostDraft, edit_lock},
     revisions::{self, AutosaveAuthor, AutosaveDraft},
 };
-use svc_store::{
-    Db,
-    meta::{self, MetaKind},
-    posts, users,
-};
+use svc_store::posts;
 
 use super::{Authorized, Posts};
 use crate::{caller, errors, respond};
-
-/// Meta key of the edit lock: timestamp and user who has the post open in an editor.
-const LOCK: &str = "_edit_lock";
-/// Lifetime of an edit lock, in seconds.
-const LOCK_SECONDS: i64 = 150;
 
 impl Posts {
     /// Stores the unsaved changes of an editor. The caller's own draft is updated in place, unless another user has it
@@ -39,7 +28,9 @@ impl Posts {
         // As in WordPress, a status that the caller may not set discards all other changes.
         let is_discarded = job.refuses_status_of(&draft, &post.status);
         let is_own = matches!(post.status.as_str(), "draft" | "auto-draft") && post.author == caller.id;
-        if is_own && !self.site.read(req.cx(), |db| is_open_elsewhere(db, &post, &caller, now.and_utc().timestamp()))? {
+        let is_open_elsewhere =
+            |db: &mut _| Ok(edit_lock::holder(db, post.id, caller.id, now.and_utc().timestamp())?.is_some());
+        if is_own && !self.site.read(req.cx(), is_open_elsewhere)? {
             let draft = if is_discarded { PostDraft::default() } else { own_columns(draft) };
             let job = self.job(caller, draft, Some(post.id), settings).without_revision();
             return self.site.write(req.cx(), move |tx| job.run(tx)).await;
@@ -77,15 +68,4 @@ fn own_columns(draft: PostDraft) -> PostDraft {
         terms: indexmap::IndexMap::new(),
         ..draft
     }
-}
-
-/// Whether another user has the post open. Source: `wp_check_post_lock`.
-fn is_open_elsewhere(db: &mut Db, post: &Post, caller: &Caller, now: i64) -> SiteResult<bool> {
-    let Some(lock) = meta::get(db, MetaKind::Post, post.id.0, LOCK)? else { return Ok(false) };
-    let Some((since, user)) = lock.text().split_once(':') else { return Ok(false) };
-    let (since, user) = (svc_php::numeric::text_to_int(since), UserId(svc_php::numeric::text_to_int(user)));
-    if since <= now.saturating_sub(LOCK_SECONDS) || user == caller.id {
-        return Ok(false);
-    }
-    Ok(users::get(db, user)?.is_some())
 }

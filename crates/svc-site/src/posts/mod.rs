@@ -3,6 +3,7 @@
 pub(crate) mod calendar_option;
 pub mod delete;
 pub mod draft;
+pub mod edit_lock;
 pub mod formats;
 pub(crate) mod old_slugs;
 pub(crate) mod publish;
