@@ -1,0 +1,78 @@
+// Prints a node of the document as the block editor's `save` of that block does.
+
+import { escapeText } from "../blocks/html.js";
+import { writeInline } from "./inline.js";
+
+/**
+ * @param {import("prosemirror-model").Node} node
+ * @returns {string} markup without white space around it
+ */
+export function printBlock(node) {
+  const { type, attrs } = node;
+  switch (type.name) {
+    case "opaque":
+      return attrs.source;
+    case "paragraph":
+      return comment("paragraph", attrs.json, `\n<p${attrs.html}>${writeInline(node)}</p>\n`);
+    case "heading":
+      return comment("heading", attrs.json, `\n<h${attrs.level}${attrs.html}>${writeInline(node)}</h${attrs.level}>\n`);
+    case "preformatted":
+      return comment("preformatted", attrs.json, `\n<pre${attrs.html}>${writeInline(node)}</pre>\n`);
+    case "code_block":
+      return comment("code", attrs.json, `\n<pre${attrs.html}><code>${escapeCode(node.textContent)}</code></pre>\n`);
+    case "html":
+      return comment("html", attrs.json, `\n${node.textContent}\n`);
+    case "separator":
+      return comment("separator", attrs.json, `\n<hr${attrs.html}/>\n`);
+    case "image":
+      return comment("image", attrs.json, `\n${printFigure(node)}\n`);
+    case "list":
+      return comment("list", attrs.json, `\n${printList(node, attrs.plain)}\n`);
+    case "quote":
+      return comment("quote", attrs.json, `\n${printQuote(node)}\n`);
+    default:
+      throw new Error(`${type.name} is no block`);
+  }
+}
+
+function comment(name, json, inside) {
+  return `<!-- wp:${name} ${json}${json && " "}-->${inside}<!-- /wp:${name} -->`;
+}
+
+/** Opening brackets would begin shortcodes, and a URL alone on a line an embed. As in the block editor, only the first URL is escaped. */
+function escapeCode(text) {
+  return escapeText(text)
+    .replaceAll("[", "&#91;")
+    .replace(/^(\s*https?:)\/\/([^\s<>"]+\s*)$/m, "$1&#47;&#47;$2");
+}
+
+function printFigure(node) {
+  const { html, img, link, caption } = node.attrs;
+  const picture = `<img${img}/>`;
+  const linked = link === null ? picture : `<a${link}>${picture}</a>`;
+  const text = node.childCount > 0 ? `<figcaption${caption}>${writeInline(node)}</figcaption>` : "";
+  return `<figure${html}>${linked}${text}</figure>`;
+}
+
+function printList(node, plain) {
+  const name = node.attrs.ordered ? "ol" : "ul";
+  const items = node.children.map((item) => {
+    const [text, ...lists] = item.children;
+    const inner = lists.map((list) => (plain ? printList(list, true) : comment("list", list.attrs.json, `\n${printList(list, false)}\n`)));
+    const markup = `<li${item.attrs.html}>${writeInline(text)}${inner.join(plain ? "" : "\n\n")}</li>`;
+    return plain ? markup : comment("list-item", item.attrs.json, `\n${markup}\n`);
+  });
+  return `<${name}${node.attrs.html}>${items.join(plain ? "" : "\n\n")}</${name}>`;
+}
+
+function printQuote(node) {
+  const blocks = node.children.filter((child) => child.type.name !== "citation");
+  const cite = node.lastChild.type.name === "citation" ? node.lastChild : null;
+  // Other blocks than paragraphs need comments, which then all of them have.
+  const plain = node.attrs.plain && blocks.every((child) => child.type.name === "paragraph");
+  const inside = plain
+    ? blocks.map((child) => `<p${child.attrs.html}>${writeInline(child)}</p>`).join("")
+    : blocks.map(printBlock).join("\n\n");
+  const source = cite && cite.childCount > 0 ? `<cite${cite.attrs.html}>${writeInline(cite)}</cite>` : "";
+  return `<blockquote${node.attrs.html}>${inside}${source}</blockquote>`;
+}

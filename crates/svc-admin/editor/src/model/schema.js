@@ -1,0 +1,222 @@
+// The document: what each block holds.
+//
+// Every block has `json`, the attributes in its comment, and most have `html`, the attributes of its element with the
+// space before them: both are the stored text, so that what the editor does not know is carried along. `origin` says
+// which stored block a block was read from (`document.js`).
+
+import { Schema } from "prosemirror-model";
+
+/** Attributes that each block has. */
+const block = (html = "") => ({ origin: { default: null }, json: { default: "" }, html: { default: html } });
+
+/** The class of an element, so that alignment and sizes show while writing. */
+function classOf(html) {
+  const found = /(?:^|\s)class="([^"]*)"/.exec(html);
+  return found ? { class: found[1].replaceAll("&amp;", "&") } : {};
+}
+
+/** A mark that is one of several elements. */
+const oneOf = (...names) => ({
+  attrs: { tag: { default: names[0] } },
+  parseDOM: names.map((tag) => ({ tag, attrs: { tag } })),
+  toDOM: (mark) => [mark.attrs.tag, 0],
+});
+
+export const schema = new Schema({
+  nodes: {
+    doc: { content: "block+" },
+
+    paragraph: {
+      group: "block",
+      content: "inline*",
+      attrs: block(),
+      parseDOM: [{ tag: "p" }],
+      toDOM: (node) => ["p", classOf(node.attrs.html), 0],
+    },
+
+    heading: {
+      group: "block",
+      content: "inline*",
+      defining: true,
+      attrs: { ...block(' class="wp-block-heading"'), level: { default: 2 } },
+      parseDOM: [1, 2, 3, 4, 5, 6].map((level) => ({ tag: `h${level}`, attrs: heading(level) })),
+      toDOM: (node) => [`h${node.attrs.level}`, classOf(node.attrs.html), 0],
+    },
+
+    list: {
+      group: "block",
+      content: "list_item+",
+      // `plain`: items have no comments, as before WordPress 6.1.
+      attrs: { ...block(' class="wp-block-list"'), ordered: { default: false }, plain: { default: false } },
+      parseDOM: [
+        { tag: "ul" },
+        { tag: "ol", getAttrs: (dom) => orderedList(dom.getAttribute("start")) },
+      ],
+      toDOM: (node) => {
+        const start = /(?:^|\s)start="(-?\d+)"/.exec(node.attrs.html);
+        const attrs = { ...classOf(node.attrs.html), ...(start ? { start: start[1] } : {}) };
+        return [node.attrs.ordered ? "ol" : "ul", attrs, 0];
+      },
+    },
+
+    list_item: {
+      content: "paragraph list*",
+      defining: true,
+      attrs: { json: { default: "" }, html: { default: "" } },
+      parseDOM: [{ tag: "li" }],
+      toDOM: () => ["li", 0],
+    },
+
+    quote: {
+      group: "block",
+      content: "block+ citation?",
+      defining: true,
+      // `plain`: paragraphs have no comments, as before WordPress 6.0.
+      attrs: { ...block(' class="wp-block-quote"'), plain: { default: false } },
+      parseDOM: [{ tag: "blockquote" }],
+      toDOM: (node) => ["blockquote", classOf(node.attrs.html), 0],
+    },
+
+    citation: {
+      content: "inline*",
+      attrs: { html: { default: "" } },
+      parseDOM: [{ tag: "blockquote > cite" }],
+      toDOM: () => ["cite", { "data-placeholder": "Source" }, 0],
+    },
+
+    code_block: {
+      group: "block",
+      content: "text*",
+      marks: "",
+      code: true,
+      defining: true,
+      attrs: block(' class="wp-block-code"'),
+      parseDOM: [{ tag: "pre", preserveWhitespace: "full" }],
+      toDOM: () => ["pre", { class: "wp-block-code", spellcheck: "false" }, ["code", 0]],
+    },
+
+    preformatted: {
+      group: "block",
+      content: "inline*",
+      whitespace: "pre",
+      defining: true,
+      attrs: block(' class="wp-block-preformatted"'),
+      parseDOM: [{ tag: "pre.wp-block-preformatted", preserveWhitespace: "full", priority: 60 }],
+      toDOM: () => ["pre", { class: "wp-block-preformatted" }, 0],
+    },
+
+    html: {
+      group: "block",
+      content: "text*",
+      marks: "",
+      code: true,
+      defining: true,
+      attrs: block(),
+      parseDOM: [{ tag: "div[data-block=html]", preserveWhitespace: "full", contentElement: "code" }],
+      toDOM: () => ["div", { "data-block": "html", "data-label": "HTML", spellcheck: "false" }, ["code", 0]],
+    },
+
+    image: {
+      group: "block",
+      content: "inline*",
+      draggable: true,
+      isolating: true,
+      attrs: {
+        ...block(' class="wp-block-image"'),
+        /** Attributes of the picture, of the link around it (null for none), and of the caption. */
+        img: { default: ' alt=""' },
+        link: { default: null },
+        caption: { default: ' class="wp-element-caption"' },
+        /** Id of the upload that supplies the picture, or null. Not stored. */
+        upload: { default: null },
+      },
+      parseDOM: [
+        { tag: "figure[data-block=image]", contentElement: "figcaption", getAttrs: (dom) => JSON.parse(dom.dataset.attrs) },
+      ],
+      toDOM: (node) => {
+        const { json, html, img, link, caption } = node.attrs;
+        const attrs = JSON.stringify({ json, html, img, link, caption });
+        return ["figure", { "data-block": "image", "data-attrs": attrs }, ["figcaption", 0]];
+      },
+    },
+
+    separator: {
+      group: "block",
+      attrs: block(' class="wp-block-separator has-alpha-channel-opacity"'),
+      parseDOM: [{ tag: "hr" }],
+      toDOM: () => ["hr"],
+    },
+
+    // A block that is shown and stored as it is. `name` is null for text outside blocks.
+    opaque: {
+      group: "block",
+      atom: true,
+      draggable: true,
+      attrs: { origin: { default: null }, name: { default: null }, source: { default: "" } },
+      parseDOM: [
+        { tag: "div[data-block=opaque]", getAttrs: (dom) => ({ name: dom.dataset.name || null, source: dom.dataset.source }) },
+      ],
+      toDOM: ({ attrs }) => ["div", { "data-block": "opaque", "data-name": attrs.name ?? "", "data-source": attrs.source }],
+    },
+
+    text: { group: "inline" },
+
+    hard_break: {
+      group: "inline",
+      inline: true,
+      selectable: false,
+      linebreakReplacement: true,
+      parseDOM: [{ tag: "br" }],
+      toDOM: () => ["br"],
+    },
+
+    // An image within text.
+    picture: {
+      group: "inline",
+      inline: true,
+      draggable: true,
+      attrs: { html: {} },
+      parseDOM: [{ tag: "img[data-html]", getAttrs: (dom) => ({ html: dom.dataset.html }), priority: 60 }],
+      toDOM: (node) => {
+        const value = (name) => new RegExp(`\\s${name}="([^"]*)"`).exec(node.attrs.html)?.[1].replaceAll("&amp;", "&") ?? "";
+        return ["img", { src: value("src"), alt: value("alt"), "data-html": node.attrs.html }];
+      },
+    },
+  },
+
+  // The order is that of nesting where several formats begin at one place.
+  marks: {
+    // `rest` has the attributes other than `href` as stored.
+    link: {
+      attrs: { href: {}, rest: { default: "" } },
+      inclusive: false,
+      parseDOM: [{ tag: "a[href]", getAttrs: (dom) => ({ href: dom.getAttribute("href") }) }],
+      toDOM: (mark) => ["a", { href: mark.attrs.href, rel: "noopener" }, 0],
+    },
+    // Any other element within text.
+    tag: {
+      attrs: { name: {}, html: { default: "" } },
+      excludes: "",
+      parseDOM: ["u", "ins", "mark", "kbd", "small", "abbr", "q", "var", "samp", "dfn"].map((name) => ({ tag: name, attrs: { name } })),
+      toDOM: (mark) => [mark.attrs.name, classOf(mark.attrs.html), 0],
+    },
+    strong: oneOf("strong", "b"),
+    em: oneOf("em", "i"),
+    strike: oneOf("s", "del", "strike"),
+    sub: { excludes: "sub sup", parseDOM: [{ tag: "sub" }], toDOM: () => ["sub", 0] },
+    sup: { excludes: "sub sup", parseDOM: [{ tag: "sup" }], toDOM: () => ["sup", 0] },
+    code: { code: true, parseDOM: [{ tag: "code" }], toDOM: () => ["code", { spellcheck: "false" }, 0] },
+  },
+});
+
+/** Attributes of a new heading. */
+export function heading(level) {
+  return { level, json: level === 2 ? "" : `{"level":${level}}` };
+}
+
+/** Attributes of a new numbered list. */
+export function orderedList(start = null) {
+  const from = /^-?\d+$/.test(start ?? "") && start !== "1" ? start : null;
+  if (from === null) return { ordered: true, json: '{"ordered":true}' };
+  return { ordered: true, json: `{"ordered":true,"start":${Number(from)}}`, html: ` start="${Number(from)}" class="wp-block-list"` };
+}

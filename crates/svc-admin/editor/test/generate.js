@@ -1,0 +1,134 @@
+// Contents and documents made from a seed.
+
+import { schema, heading, orderedList } from "../src/model/schema.js";
+
+const { nodes, marks } = schema;
+
+/** Random numbers that are the same in each run (mulberry32). */
+export class Random {
+  #state;
+  constructor(seed) {
+    this.#state = seed;
+  }
+  next() {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  }
+  below(n) {
+    return Math.floor(this.next() * n);
+  }
+  pick(list) {
+    return list[this.below(list.length)];
+  }
+  chance(p) {
+    return this.next() < p;
+  }
+  times(least, most, make) {
+    return Array.from({ length: least + this.below(most - least + 1) }, make);
+  }
+}
+
+const WORDS = ["one", "two", "é 日本", "🎉", "a & b", "<b>", "--", "\"q\"", "it's", "c > d", "[x]", "\\", "nbsp\u00a0x", "&amp;", "—"];
+
+/** A document of blocks that can be edited. */
+export function randomDoc(random) {
+  return nodes.doc.create(null, random.times(1, 6, () => randomBlock(random, 0)));
+}
+
+function randomBlock(random, depth) {
+  const kinds = ["paragraph", "paragraph", "heading", "list", "code", "preformatted", "image", "separator", "html"];
+  if (depth < 2) kinds.push("quote");
+  switch (random.pick(kinds)) {
+    case "heading":
+      return nodes.heading.create(heading(1 + random.below(6)), inline(random));
+    case "list":
+      return list(random, 0);
+    case "code":
+      return nodes.code_block.create(null, plain(random, "\n"));
+    case "preformatted":
+      return nodes.preformatted.create(null, inline(random));
+    case "image":
+      return nodes.image.create({
+        json: '{"id":12,"sizeSlug":"large","linkDestination":"none"}',
+        html: ' class="wp-block-image size-large"',
+        img: ' src="https://example.org/a.jpg?x=1&amp;y=2" alt="An &quot;alt&quot; &amp; more" class="wp-image-12"',
+      }, random.chance(0.5) ? inline(random) : null);
+    case "separator":
+      return nodes.separator.create();
+    case "html":
+      return nodes.html.create(null, schema.text(random.pick(["<div>x</div>", "<p>a & b", "x\n\ny"])));
+    case "quote": {
+      const content = random.times(1, 3, () => randomBlock(random, depth + 1));
+      if (random.chance(0.5)) content.push(nodes.citation.create(null, inline(random)));
+      return nodes.quote.create(null, content);
+    }
+    default:
+      return nodes.paragraph.create(null, inline(random));
+  }
+}
+
+function list(random, depth) {
+  const items = random.times(1, 3, () => {
+    const content = [nodes.paragraph.create(null, inline(random))];
+    if (depth < 2 && random.chance(0.3)) content.push(list(random, depth + 1));
+    return nodes.list_item.create(null, content);
+  });
+  return nodes.list.create(random.chance(0.4) ? orderedList(random.chance(0.3) ? "3" : null) : null, items);
+}
+
+function plain(random, joint) {
+  return schema.text(random.times(1, 4, () => random.pick(WORDS)).join(joint));
+}
+
+function inline(random) {
+  const simple = [marks.strong.create(), marks.em.create(), marks.strike.create(), marks.code.create(), marks.sub.create()];
+  const out = random.times(1, 5, () => {
+    if (random.chance(0.1)) return nodes.hard_break.create();
+    let set = [];
+    for (let n = random.below(3); n > 0; n -= 1) set = random.pick(simple).addToSet(set);
+    if (random.chance(0.15)) set = marks.link.create({ href: "https://example.org/?a=1&b=2" }).addToSet(set);
+    if (random.chance(0.05)) set = marks.tag.create({ name: "mark", html: ' class="has-inline-color"' }).addToSet(set);
+    return schema.text(random.pick(WORDS), set);
+  });
+  // White space and line breaks at the ends have no meaning.
+  while (out.length > 0 && out[0].type === nodes.hard_break) out.shift();
+  while (out.length > 0 && out.at(-1).type === nodes.hard_break) out.pop();
+  return out.length > 0 ? out : [schema.text("x")];
+}
+
+const BLOCKS = [
+  "<!-- wp:paragraph -->\n<p>Text &amp; <strong>bold <em>both</em></strong> <a href=\"https://example.org/\">link</a></p>\n<!-- /wp:paragraph -->",
+  "<!-- wp:paragraph {\"align\":\"center\",\"x\":1.0} -->\n<p class=\"has-text-align-center\">é 日本</p>\n<!-- /wp:paragraph -->",
+  "<!-- wp:heading {\"level\":3} -->\n<h3 class=\"wp-block-heading\">Title</h3>\n<!-- /wp:heading -->",
+  "<!-- wp:heading -->\n<h2>Old heading</h2>\n<!-- /wp:heading -->",
+  "<!-- wp:list -->\n<ul class=\"wp-block-list\"><!-- wp:list-item -->\n<li>a<!-- wp:list {\"ordered\":true} -->\n<ol class=\"wp-block-list\"><!-- wp:list-item -->\n<li>b</li>\n<!-- /wp:list-item --></ol>\n<!-- /wp:list --></li>\n<!-- /wp:list-item --></ul>\n<!-- /wp:list -->",
+  "<!-- wp:list -->\n<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>\n<!-- /wp:list -->",
+  "<!-- wp:quote -->\n<blockquote class=\"wp-block-quote\"><p>a</p><cite>b</cite></blockquote>\n<!-- /wp:quote -->",
+  "<!-- wp:quote -->\n<blockquote class=\"wp-block-quote\"><!-- wp:paragraph -->\n<p>a</p>\n<!-- /wp:paragraph --></blockquote>\n<!-- /wp:quote -->",
+  "<!-- wp:code -->\n<pre class=\"wp-block-code\"><code>a &lt; b &#91;x]\n  y</code></pre>\n<!-- /wp:code -->",
+  "<!-- wp:image {\"id\":3} -->\n<figure class=\"wp-block-image\"><img src=\"a.jpg\" alt=\"\" class=\"wp-image-3\" /><figcaption>Caption</figcaption></figure>\n<!-- /wp:image -->",
+  "<!-- wp:separator -->\n<hr class=\"wp-block-separator\" />\n<!-- /wp:separator -->",
+  "<!-- wp:html -->\n<div>x<br></div>\n<!-- /wp:html -->",
+  "<!-- wp:my/block {\"a\":\"\\u002d\\u002d\\u003e\",\"n\":12345678901234567890} /-->",
+  "<!-- wp:group --><div><!-- wp:paragraph --><p>x</p><!-- /wp:paragraph --></div><!-- /wp:group -->",
+  "<!-- wp:more -->\n<!--more-->\n<!-- /wp:more -->",
+  "<p>Text outside of blocks</p>",
+  "[gallery ids=\"1,2\"]",
+  "plain & <b>text",
+  "0",
+];
+const NOISE = ["<!-- wp:paragraph -->", "<!-- /wp:paragraph -->", "<!-- wp:x {\"a\":1} ", "<!--", "-->", "}", "\r\n", "<p>", "&", "\ud83c"];
+const GAPS = ["\n\n", "\n\n", "\n", "", " ", "\n\n\n", "\t\n", "\r\n\r\n"];
+
+/** A content as it may be stored: blocks of all kinds, at times damaged. */
+export function randomContent(random) {
+  let out = random.pick(["", "", "\n", " "]);
+  for (const block of random.times(0, 8, () => random.pick(BLOCKS))) out += block + random.pick(GAPS);
+  if (random.chance(0.3)) {
+    const at = random.below(out.length + 1);
+    out = out.slice(0, at) + random.pick(NOISE) + out.slice(at + random.below(3));
+  }
+  return out;
+}
