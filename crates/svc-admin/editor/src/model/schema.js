@@ -5,14 +5,21 @@
 // which stored block a block was read from (`document.js`).
 
 import { Schema } from "prosemirror-model";
+import { attribute, attributes } from "../blocks/html.js";
 
 /** Attributes that each block has. */
 const block = (html = "") => ({ origin: { default: null }, json: { default: "" }, html: { default: html } });
 
 /** The class of an element, so that alignment and sizes show while writing. */
 function classOf(html) {
-  const found = /(?:^|\s)class="([^"]*)"/.exec(html);
-  return found ? { class: found[1].replaceAll("&amp;", "&") } : {};
+  const value = html && attribute(html, "class");
+  return value ? { class: value } : {};
+}
+
+/** The element of a picture with these attributes. */
+function picture(html) {
+  const attrs = attributes(html);
+  return ["img", { src: attrs?.get("src") ?? "", alt: attrs?.get("alt") ?? "" }];
 }
 
 /** A mark that is one of several elements. */
@@ -53,8 +60,8 @@ export const schema = new Schema({
         { tag: "ol", getAttrs: (dom) => orderedList(dom.getAttribute("start")) },
       ],
       toDOM: (node) => {
-        const start = /(?:^|\s)start="(-?\d+)"/.exec(node.attrs.html);
-        const attrs = { ...classOf(node.attrs.html), ...(start ? { start: start[1] } : {}) };
+        const start = node.attrs.ordered && attribute(node.attrs.html, "start");
+        const attrs = { ...classOf(node.attrs.html), ...(start ? { start } : {}) };
         return [node.attrs.ordered ? "ol" : "ul", attrs, 0];
       },
     },
@@ -112,7 +119,6 @@ export const schema = new Schema({
       code: true,
       defining: true,
       attrs: block(),
-      parseDOM: [{ tag: "div[data-block=html]", preserveWhitespace: "full", contentElement: "code" }],
       toDOM: () => ["div", { "data-block": "html", "data-label": "HTML", spellcheck: "false" }, ["code", 0]],
     },
 
@@ -130,14 +136,11 @@ export const schema = new Schema({
         /** Id of the upload that supplies the picture, or null. Not stored. */
         upload: { default: null },
       },
+      // Only `clean.js` makes these elements of what is pasted.
       parseDOM: [
-        { tag: "figure[data-block=image]", contentElement: "figcaption", getAttrs: (dom) => JSON.parse(dom.dataset.attrs) },
+        { tag: "figure[data-block=image]", contentElement: "figcaption", getAttrs: (dom) => ({ img: dom.dataset.img }) },
       ],
-      toDOM: (node) => {
-        const { json, html, img, link, caption } = node.attrs;
-        const attrs = JSON.stringify({ json, html, img, link, caption });
-        return ["figure", { "data-block": "image", "data-attrs": attrs }, ["figcaption", 0]];
-      },
+      toDOM: (node) => ["figure", picture(node.attrs.img), ["figcaption", 0]],
     },
 
     separator: {
@@ -156,7 +159,7 @@ export const schema = new Schema({
       parseDOM: [
         { tag: "div[data-block=opaque]", getAttrs: (dom) => ({ name: dom.dataset.name || null, source: dom.dataset.source }) },
       ],
-      toDOM: ({ attrs }) => ["div", { "data-block": "opaque", "data-name": attrs.name ?? "", "data-source": attrs.source }],
+      toDOM: ({ attrs }) => ["div", attrs.name ?? ""],
     },
 
     text: { group: "inline" },
@@ -176,11 +179,7 @@ export const schema = new Schema({
       inline: true,
       draggable: true,
       attrs: { html: {} },
-      parseDOM: [{ tag: "img[data-html]", getAttrs: (dom) => ({ html: dom.dataset.html }), priority: 60 }],
-      toDOM: (node) => {
-        const value = (name) => new RegExp(`\\s${name}="([^"]*)"`).exec(node.attrs.html)?.[1].replaceAll("&amp;", "&") ?? "";
-        return ["img", { src: value("src"), alt: value("alt"), "data-html": node.attrs.html }];
-      },
+      toDOM: (node) => picture(node.attrs.html),
     },
   },
 

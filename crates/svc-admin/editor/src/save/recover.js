@@ -1,0 +1,32 @@
+// The bar that offers texts which this browser kept and which were not saved.
+
+import { button, el } from "../surface/dom.js";
+
+/**
+ * Shows a bar for each copy above an element.
+ *
+ * @param {HTMLElement} above
+ * @param {import("./copies.js").Copy[]} copies newest first
+ * @param {{etag: string, modified: string, now: number}} page `modified` in UTC without zone; when the post was stored
+ * @param {(copy: import("./copies.js").Copy) => void} restore
+ * @param {(copy: import("./copies.js").Copy) => void} discard
+ */
+export function offer(above, copies, page, restore, discard) {
+  for (const copy of copies) {
+    const stored = Date.parse(`${page.modified}Z`);
+    const newer = copy.etag === page.etag || !Number.isFinite(stored) || copy.time >= stored;
+    const text = newer ? "This browser has a newer version from " : "This browser has an older version that was not saved, from ";
+    const time = el("time", { dateTime: new Date(copy.time).toISOString() }, timeOf(copy.time, page.now));
+    const bar = el("div", { className: "editor-recover", role: "region", "aria-label": "Unsaved version" }, el("span", {}, text, time, "."),
+      button("Restore", () => (restore(copy), bar.remove()), { onmousedown: null }),
+      button("Discard", () => (discard(copy), bar.remove()), { onmousedown: null }));
+    above.before(bar);
+  }
+}
+
+/** The time of the day; with the date, if it is another day. */
+function timeOf(time, now) {
+  const date = new Date(time);
+  const clock = date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return date.toDateString() === new Date(now).toDateString() ? clock : `${date.toLocaleDateString()}, ${clock}`;
+}

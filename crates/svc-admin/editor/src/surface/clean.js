@@ -1,0 +1,184 @@
+// Cleans HTML of Word, Google Docs and web pages: structure stays, fonts and classes go.
+
+import { escapeAttribute, escapeText } from "../blocks/html.js";
+import { parseQuietly, styles } from "./quiet.js";
+
+/**
+ * @param {string} html
+ * @returns {HTMLElement} the body of a document of its own, with elements that the editor's document knows
+ */
+export function clean(html) {
+  const body = parseQuietly(html);
+  for (const element of body.querySelectorAll("style, script, meta, link, title, noscript, template, xml")) element.remove();
+  comments(body);
+  attributes(body);
+  wordLists(body);
+  for (const element of [...body.querySelectorAll("*")]) if (element.isConnected) replace(element);
+  for (const table of [...body.querySelectorAll("table")]) if (table.isConnected) replaceTable(table);
+  lists(body);
+  return body;
+}
+
+/** Removes attributes that the editor gives a meaning of its own. */
+function attributes(body) {
+  for (const element of body.querySelectorAll("*")) {
+    for (const { name } of [...element.attributes]) if (name.startsWith("data-") && name !== "data-was-style") element.removeAttribute(name);
+  }
+}
+
+function comments(body) {
+  const walker = body.ownerDocument.createTreeWalker(body, 128 /* comments */);
+  const found = [];
+  while (walker.nextNode()) found.push(walker.currentNode);
+  for (const comment of found) comment.remove();
+}
+
+function rename(element, name) {
+  const out = element.ownerDocument.createElement(name);
+  out.append(...element.childNodes);
+  element.replaceWith(out);
+  return out;
+}
+
+function unwrap(element) {
+  element.replaceWith(...element.childNodes);
+}
+
+/** What an element becomes. */
+function replace(element) {
+  const tag = element.tagName.toLowerCase();
+  const style = styles(element);
+  if (tag.includes(":")) return unwrap(element);
+  if (style.display === "none" || style["mso-hide"] === "all") return element.remove();
+  if (tag === "img") return replaceImage(element);
+  // Google Docs wraps all in a bold element that is not bold; formats are styles of spans.
+  if ((tag === "b" || tag === "strong") && /^(?:normal|400)$/.test(style["font-weight"] ?? "")) return unwrap(element);
+  if ((tag === "i" || tag === "em") && style["font-style"] === "normal") return unwrap(element);
+  if (tag === "span" || tag === "font") return replaceSpan(element);
+  if (tag === "a" && !element.getAttribute("href")) return unwrap(element);
+  if (tag === "a" && /^\s*(?:javascript|vbscript|data):/i.test(element.getAttribute("href"))) return unwrap(element);
+  if (tag === "u" && !element.hasAttribute("class")) return unwrap(element);
+  if (tag === "p") {
+    const level = /^(?:MsoTitle|MsoHeading(\d)|Heading(\d))$/.exec(element.className);
+    if (level) return rename(element, `h${level[1] ?? level[2] ?? 1}`);
+    if (/^Mso(?:Intense)?Quote$/.test(element.className)) {
+      const quote = element.ownerDocument.createElement("blockquote");
+      element.replaceWith(quote);
+      quote.append(element);
+    }
+  }
+  return undefined;
+}
+
+function replaceSpan(span) {
+  const style = styles(span);
+  const marks = [];
+  const heading = span.closest("h1, h2, h3, h4, h5, h6");
+  if (!heading && (style["font-weight"] === "bold" || Number(style["font-weight"]) >= 600)) marks.push("strong");
+  if (style["font-style"] === "italic") marks.push("em");
+  const decoration = `${style["text-decoration"]} ${style["text-decoration-line"]}`;
+  if (decoration.includes("line-through")) marks.push("s");
+  if (style["vertical-align"] === "super") marks.push("sup");
+  if (style["vertical-align"] === "sub") marks.push("sub");
+  const content = [...span.childNodes];
+  if (span.textContent === "") return unwrap(span);
+  let outer = null;
+  let inner = null;
+  for (const name of marks) {
+    const next = span.ownerDocument.createElement(name);
+    inner?.append(next);
+    outer ??= next;
+    inner = next;
+  }
+  if (!outer) return unwrap(span);
+  inner.append(...content);
+  return span.replaceWith(outer);
+}
+
+/** An image with a URL that others can load becomes a block; others cannot be kept. */
+function replaceImage(img) {
+  const src = img.getAttribute("src") ?? "";
+  if (!/^(?:https?:)?\/\//.test(src)) return img.remove();
+  const width = img.getAttribute("width");
+  if (width === "1") return img.remove();
+  const figure = img.ownerDocument.createElement("figure");
+  figure.dataset.block = "image";
+  const written = ` src="${escapeAttribute(src)}" alt="${escapeAttribute(img.getAttribute("alt") ?? "")}"`;
+  figure.dataset.img = written;
+  const around = img.closest("figure");
+  const caption = around?.querySelector("figcaption");
+  const text = img.ownerDocument.createElement("figcaption");
+  if (caption) text.append(...caption.childNodes);
+  figure.append(text);
+  (around ?? img).replaceWith(figure);
+  return undefined;
+}
+
+function replaceTable(table) {
+  // A table with one cell is layout.
+  const cells = table.querySelectorAll("td, th");
+  if (cells.length <= 1) return table.replaceWith(...(cells[0]?.childNodes ?? []));
+  const block = table.ownerDocument.createElement("div");
+  block.dataset.block = "opaque";
+  block.dataset.name = "core/table";
+  block.dataset.source = tableMarkup(table);
+  (table.closest("figure") ?? table).replaceWith(block);
+  return undefined;
+}
+
+/** Word writes items of lists as paragraphs with a style that has their level. */
+function wordLists(body) {
+  let lists = [];
+  for (const p of [...body.querySelectorAll("p, h1, h2, h3, h4, h5, h6")]) {
+    const level = /\blevel(\d+)/.exec(styles(p)["mso-list"] ?? "");
+    if (!level) {
+      lists = [];
+      continue;
+    }
+    const depth = Math.min(Number(level[1]), 9);
+    const marker = [...p.querySelectorAll("span")].find((span) => styles(span)["mso-list"] === "ignore");
+    const text = (marker ?? p).textContent.trim();
+    marker?.remove();
+    const name = /^(?:\d+|[a-zA-Z]|[ivxIVX]+)[.)]/.test(text) ? "ol" : "ul";
+    if (lists.length === 0) {
+      const list = body.ownerDocument.createElement(name);
+      p.before(list);
+      lists.push(list);
+    }
+    while (lists.length > depth) lists.pop();
+    while (lists.length < depth) {
+      const list = body.ownerDocument.createElement(name);
+      const parent = lists.at(-1);
+      (parent.lastElementChild ?? parent.appendChild(body.ownerDocument.createElement("li"))).append(list);
+      lists.push(list);
+    }
+    const item = body.ownerDocument.createElement("li");
+    item.append(...p.childNodes);
+    p.remove();
+    lists.at(-1).append(item);
+  }
+}
+
+/** Google Docs has inner lists beside the item that they belong to. */
+function lists(body) {
+  for (const list of [...body.querySelectorAll("ul > ul, ul > ol, ol > ul, ol > ol")]) {
+    const item = list.previousElementSibling;
+    if (item?.tagName === "LI") item.append(list);
+  }
+}
+
+/** A table as a block that is stored as it is. */
+function tableMarkup(table) {
+  const rows = [...table.rows].map((row) => {
+    const cells = [...row.cells].map((cell) => {
+      const tag = cell.tagName.toLowerCase();
+      const span = ["colspan", "rowspan"].map((name) => (cell.getAttribute(name) > 1 ? ` ${name}="${escapeAttribute(cell.getAttribute(name))}"` : "")).join("");
+      return `<${tag}${span}>${escapeText(cell.textContent.replace(/\s+/g, " ").trim())}</${tag}>`;
+    });
+    return { head: row.parentElement.tagName === "THEAD", markup: `<tr>${cells.join("")}</tr>` };
+  });
+  const part = (tag, list) => (list.length > 0 ? `<${tag}>${list.map((row) => row.markup).join("")}</${tag}>` : "");
+  const head = part("thead", rows.filter((row) => row.head));
+  const body = part("tbody", rows.filter((row) => !row.head));
+  return `<!-- wp:table -->\n<figure class="wp-block-table"><table class="has-fixed-layout">${head}${body}</table></figure>\n<!-- /wp:table -->`;
+}

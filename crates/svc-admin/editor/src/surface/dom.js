@@ -1,0 +1,44 @@
+// Makes elements.
+
+/**
+ * An element with properties and children. Keys with a dash, and `role`, are attributes; `on…` are listeners.
+ *
+ * @param {string} tag
+ * @param {Record<string, unknown>} [props]
+ * @param {...(Node | string)} children
+ */
+export function el(tag, props = {}, ...children) {
+  const out = document.createElement(tag);
+  for (const [key, value] of Object.entries(props)) {
+    if (value === null || value === undefined) continue;
+    if (key.startsWith("on")) out.addEventListener(key.slice(2), value);
+    else if (key.includes("-") || key === "role" || key === "for") out.setAttribute(key, value);
+    else out[key] = value;
+  }
+  out.append(...children);
+  return out;
+}
+
+/** A button that does not submit and does not take the focus from the text. */
+export function button(label, onclick, props = {}) {
+  return el("button", { type: "button", onclick, onmousedown: (event) => event.preventDefault(), ...props }, label);
+}
+
+/**
+ * Puts a floating element below or above a rectangle, within the window.
+ *
+ * @param {HTMLElement} element
+ * @param {{left: number, top: number, bottom: number}} rect in the window
+ * @param {"above" | "below"} side the preferred one
+ */
+export function place(element, rect, side) {
+  const { offsetWidth: width, offsetHeight: height } = element;
+  const gap = 6;
+  const fits = { above: rect.top - height - gap >= 0, below: rect.bottom + height + gap <= innerHeight };
+  const other = side === "above" ? "below" : "above";
+  const at = fits[side] || !fits[other] ? side : other;
+  const top = at === "above" ? rect.top - height - gap : rect.bottom + gap;
+  const left = Math.max(8, Math.min(rect.left, document.documentElement.clientWidth - width - 8));
+  element.style.left = `${left + scrollX}px`;
+  element.style.top = `${top + scrollY}px`;
+}

@@ -1,0 +1,143 @@
+// Keys of the editor.
+
+import {
+  baseKeymap, chainCommands, createParagraphNear, exitCode, joinUp, liftEmptyBlock, selectParentNode, splitBlockAs, toggleMark,
+} from "prosemirror-commands";
+import { redo, undo } from "prosemirror-history";
+import { keymap } from "prosemirror-keymap";
+import { liftListItem, sinkListItem, splitListItem } from "prosemirror-schema-list";
+import { TextSelection } from "prosemirror-state";
+import { set } from "../blocks/json.js";
+import { withAttribute } from "../blocks/html.js";
+import { schema } from "../model/schema.js";
+import { goToEnd, moveBlock, setText, wrapList } from "./commands.js";
+
+const { nodes, marks } = schema;
+
+const inNode = (state, type) => {
+  const { $from } = state.selection;
+  for (let depth = $from.depth; depth > 0; depth -= 1) if ($from.node(depth).type === type) return depth;
+  return 0;
+};
+
+/** Line breaks within code, preformatted text and HTML. */
+const newline = (state, dispatch) => {
+  const { $from, $to } = state.selection;
+  const verbatim = $from.parent.type.spec.code || $from.parent.type === nodes.preformatted;
+  if (!verbatim || !$from.sameParent($to)) return false;
+  dispatch?.(state.tr.insertText("\n").scrollIntoView());
+  return true;
+};
+
+/** A second Enter at the end of code, preformatted text or HTML continues below it. */
+const leaveVerbatim = (state, dispatch) => {
+  const { $from, empty } = state.selection;
+  const parent = $from.parent;
+  const verbatim = parent.type.spec.code || parent.type === nodes.preformatted;
+  if (!verbatim || !empty || $from.parentOffset !== parent.content.size || !parent.textContent.endsWith("\n\n")) return false;
+  if (dispatch) {
+    const tr = state.tr.delete($from.pos - 2, $from.pos);
+    const after = tr.mapping.map($from.after());
+    tr.insert(after, nodes.paragraph.create());
+    dispatch(tr.setSelection(TextSelection.create(tr.doc, after + 1)).scrollIntoView());
+  }
+  return true;
+};
+
+/** Enter in a caption or a source continues below the block. */
+const leaveBlock = (state, dispatch) => {
+  const { $from, empty } = state.selection;
+  const type = $from.parent.type;
+  if (!empty || (type !== nodes.image && type !== nodes.citation)) return false;
+  if (dispatch) {
+    const after = type === nodes.image ? $from.after() : $from.after(-1);
+    const tr = state.tr.insert(after, nodes.paragraph.create());
+    dispatch(tr.setSelection(TextSelection.create(tr.doc, after + 1)).scrollIntoView());
+  }
+  return true;
+};
+
+/** Splits a block. The second half has no anchor, which would be there twice, and is no heading at its end. */
+const split = splitBlockAs((node, atEnd) => {
+  if (atEnd || node.type === nodes.heading && node.childCount === 0) return { type: nodes.paragraph };
+  if (node.type !== nodes.paragraph && node.type !== nodes.heading) return null;
+  const attrs = { ...node.attrs, origin: null, json: set(node.attrs.json, "anchor", undefined), html: withAttribute(node.attrs.html, "id", null) };
+  return { type: node.type, attrs };
+});
+
+/** Indents a list item; the new inner list is numbered as the outer one is. */
+const indent = (state, dispatch) =>
+  sinkListItem(nodes.list_item)(state, dispatch && ((tr) => {
+    const { $from } = tr.selection;
+    const [inner, outer] = [$from.depth - 2, $from.depth - 4];
+    const list = outer > 0 && $from.node(inner);
+    if (list && list.type === nodes.list && list.childCount === 1 && !list.attrs.ordered && $from.node(outer).attrs?.ordered) {
+      tr.setNodeMarkup($from.before(inner), null, { ...list.attrs, ordered: true, json: '{"ordered":true}' });
+    }
+    dispatch(tr);
+  }));
+
+/** Backspace at the start of a heading makes it a paragraph, and of a list item lifts it. */
+const backspace = (state, dispatch) => {
+  const { $from, empty } = state.selection;
+  if (!empty || $from.parentOffset > 0) return false;
+  const type = $from.parent.type;
+  if (type === nodes.heading || (type.spec.code && $from.parent.childCount === 0)) return setText(0)(state, dispatch);
+  if ($from.depth > 1 && $from.node(-1).type === nodes.list_item && $from.index(-2) === 0 && $from.index(-1) === 0) {
+    return liftListItem(nodes.list_item)(state, dispatch);
+  }
+  return false;
+};
+
+const hardBreak = chainCommands(newline, (state, dispatch) => {
+  if (!state.selection.$from.parent.inlineContent) return false;
+  dispatch?.(state.tr.replaceSelectionWith(nodes.hard_break.create()).scrollIntoView());
+  return true;
+});
+
+/** Tab leaves the editor, except where it indents. */
+const tab = (state, dispatch) => (inNode(state, nodes.list_item) ? indent(state, dispatch) || true : false);
+const shiftTab = (state, dispatch) => (inNode(state, nodes.list_item) ? liftListItem(nodes.list_item)(state, dispatch) : false);
+
+/**
+ * @param {{link: import("prosemirror-state").Command, toTitle: () => boolean}} actions
+ */
+export function keys(actions) {
+  const bindings = {
+    Enter: chainCommands(leaveVerbatim, newline, splitListItem(nodes.list_item), leaveBlock, goPastNode, createParagraphNear, liftEmptyBlock, split),
+    "Shift-Enter": hardBreak,
+    "Mod-Enter": chainCommands(exitCode, (state, dispatch) => (dispatch ? goToEnd(state, dispatch) : true)),
+    Tab: tab,
+    "Shift-Tab": shiftTab,
+    Backspace: backspace,
+    "Mod-z": undo,
+    "Shift-Mod-z": redo,
+    "Mod-y": redo,
+    "Mod-b": toggleMark(marks.strong),
+    "Mod-i": toggleMark(marks.em),
+    "Mod-e": toggleMark(marks.code),
+    "Mod-Shift-x": toggleMark(marks.strike),
+    "Mod-k": actions.link,
+    "Alt-Shift-ArrowUp": moveBlock(-1),
+    "Alt-Shift-ArrowDown": moveBlock(1),
+    "Mod-Alt-0": setText(0),
+    "Mod-Shift-7": wrapList(true),
+    "Mod-Shift-8": wrapList(false),
+    "Alt-ArrowUp": joinUp,
+    Escape: selectParentNode,
+    ArrowUp: (state) => state.selection.empty && state.selection.$from.index(0) === 0 && state.selection.$from.parentOffset === 0 && actions.toTitle(),
+  };
+  for (let level = 1; level <= 6; level += 1) bindings[`Mod-Alt-${level}`] = setText(level);
+  return [keymap(bindings), keymap(baseKeymap)];
+}
+
+/** Enter on a selected block continues below it. */
+function goPastNode(state, dispatch) {
+  const { node, to } = state.selection;
+  if (!node?.isBlock || state.selection.$from.depth > 0) return false;
+  if (dispatch) {
+    const tr = state.tr.insert(to, nodes.paragraph.create());
+    dispatch(tr.setSelection(TextSelection.create(tr.doc, to + 1)).scrollIntoView());
+  }
+  return true;
+}

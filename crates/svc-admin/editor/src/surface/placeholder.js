@@ -1,0 +1,24 @@
+// Says where to begin in an empty post, and how to insert blocks in an empty paragraph.
+
+import { Plugin } from "prosemirror-state";
+import { Decoration, DecorationSet } from "prosemirror-view";
+import { schema } from "../model/schema.js";
+
+export function placeholder() {
+  return new Plugin({
+    props: {
+      decorations({ doc, selection }) {
+        const { $from, empty } = selection;
+        const only = doc.childCount === 1 && doc.firstChild.type === schema.nodes.paragraph && doc.firstChild.childCount === 0;
+        if (only) return DecorationSet.create(doc, [hint(0, doc.firstChild, "Write, or type / for blocks")]);
+        const parent = $from.parent;
+        if (!empty || $from.depth !== 1 || parent.type !== schema.nodes.paragraph || parent.childCount > 0) return null;
+        return DecorationSet.create(doc, [hint($from.before(), parent, "Type / for blocks")]);
+      },
+    },
+  });
+}
+
+function hint(pos, node, text) {
+  return Decoration.node(pos, pos + node.nodeSize, { class: "is-empty", "data-placeholder": text });
+}
