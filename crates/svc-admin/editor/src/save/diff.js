@@ -44,7 +44,52 @@ export function compare(mine, theirs) {
     }
   };
   for (const [key, unit] of script(a.units, b.units)) add(key, unit);
-  return { parts, end: a.end };
+  return { parts: parts.flatMap((part) => (part.equal ? [part] : align(part))), end: a.end };
+}
+
+/**
+ * Splits a difference so that each block is beside the one that it became: pairs that have most words in common, in
+ * order.
+ */
+function align({ mine, theirs }) {
+  const [n, m] = [mine.length, theirs.length];
+  if (n === 0 || m === 0 || n * m > 2500) return [{ mine, theirs }];
+  const words = [mine, theirs].map((side) => side.map(({ source }) => new Set(source.match(/[\p{L}\p{N}]+/gu))));
+  const alike = (i, j) => {
+    const [a, b] = [words[0][i], words[1][j]];
+    let common = 0;
+    for (const word of a) if (b.has(word)) common += 1;
+    const share = (2 * common) / (a.size + b.size || 1);
+    return mine[i].name === theirs[j].name && share > 0.4 ? share : 0;
+  };
+  const width = m + 1;
+  const best = new Float64Array((n + 1) * width);
+  for (let i = n - 1; i >= 0; i -= 1) {
+    for (let j = m - 1; j >= 0; j -= 1) {
+      const pair = alike(i, j);
+      best[i * width + j] = Math.max(pair && pair + best[(i + 1) * width + j + 1], best[(i + 1) * width + j], best[i * width + j + 1]);
+    }
+  }
+  const out = [];
+  let rest = { mine: [], theirs: [] };
+  const flush = () => {
+    if (rest.mine.length + rest.theirs.length > 0) out.push(rest);
+    rest = { mine: [], theirs: [] };
+  };
+  let [i, j] = [0, 0];
+  while (i < n || j < m) {
+    const pair = i < n && j < m ? alike(i, j) : 0;
+    if (pair > 0 && best[i * width + j] === pair + best[(i + 1) * width + j + 1]) {
+      flush();
+      out.push({ mine: [mine[i++]], theirs: [theirs[j++]] });
+    } else if (j >= m || (i < n && best[i * width + j] === best[(i + 1) * width + j])) {
+      rest.mine.push(mine[i++]);
+    } else {
+      rest.theirs.push(theirs[j++]);
+    }
+  }
+  flush();
+  return out;
 }
 
 /** The longest common subsequence as steps. */

@@ -16,6 +16,7 @@ export function clean(html) {
   for (const element of [...body.querySelectorAll("*")]) if (element.isConnected) replace(element);
   for (const table of [...body.querySelectorAll("table")]) if (table.isConnected) replaceTable(table);
   lists(body);
+  emptyParagraphs(body);
   return body;
 }
 
@@ -156,6 +157,13 @@ function wordLists(body) {
     item.append(...p.childNodes);
     p.remove();
     lists.at(-1).append(item);
+  }
+}
+
+/** Removes paragraphs for space, and those around nothing but images. */
+function emptyParagraphs(body) {
+  for (const p of [...body.querySelectorAll("p")]) {
+    if (p.textContent.trim() === "") p.replaceWith(...p.querySelectorAll("figure[data-block]"));
   }
 }
 

@@ -24,6 +24,18 @@ export function button(label, onclick, props = {}) {
   return el("button", { type: "button", onclick, onmousedown: (event) => event.preventDefault(), ...props }, label);
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An icon that is drawn with lines, in the colour of the text. */
+export function icon(path) {
+  const svg = document.createElementNS(SVG, "svg");
+  const attrs = { viewBox: "0 0 24 24", width: "1.15em", height: "1.15em", fill: "none", stroke: "currentColor", "stroke-width": "2", "stroke-linecap": "round", "aria-hidden": "true" };
+  for (const [name, value] of Object.entries(attrs)) svg.setAttribute(name, value);
+  svg.append(document.createElementNS(SVG, "path"));
+  svg.firstChild.setAttribute("d", path);
+  return svg;
+}
+
 /**
  * Puts a floating element below or above a rectangle, within the window.
  *

@@ -3,7 +3,7 @@
 import { NodeSelection, Plugin } from "prosemirror-state";
 import { Slice, Fragment } from "prosemirror-model";
 import { blockAt, deleteBlock, duplicateBlock, moveBlock, positionOf } from "./commands.js";
-import { button, el, place } from "./dom.js";
+import { button, el, icon, place } from "./dom.js";
 import { openMenu } from "./menu.js";
 
 export function blockHandle() {
@@ -41,8 +41,8 @@ class Handle {
       onkeydown: (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), this.toggle(this.menu.hidden)),
       ondragstart: (event) => this.drag(event),
       ondragend: () => (this.view.dragging = null),
-    }, "⠿");
-    this.plus = button("+", () => this.insert(), { className: "editor-plus", "aria-label": "Add a block below", title: "Add a block below" });
+    }, icon("M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01"));
+    this.plus = button(icon("M12 5v14M5 12h14"), () => this.insert(), { className: "editor-plus", "aria-label": "Add a block below", title: "Add a block below" });
     this.box = el("div", { className: "editor-handle", hidden: true }, this.plus, this.grip);
     const action = (label, command) => button(label, () => this.act(command), { role: "menuitem", tabIndex: -1 });
     this.menu = el("div", { className: "editor-float editor-actions", role: "menu", "aria-label": "Block", hidden: true, onkeydown: (event) => this.key(event) },

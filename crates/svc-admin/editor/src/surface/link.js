@@ -67,7 +67,7 @@ export function linkField() {
       handleClick(view, _pos, event) {
         // Links do not lead away from the text; with Ctrl they open.
         const anchor = event.target.closest?.("a[href]");
-        if (!anchor || !(event.ctrlKey || event.metaKey)) return false;
+        if (!anchor || !(event.ctrlKey || event.metaKey) || !/^(?:https?|mailto):$/.test(anchor.protocol)) return false;
         window.open(anchor.href, "_blank", "noopener");
         return true;
       },

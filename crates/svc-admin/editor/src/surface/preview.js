@@ -7,6 +7,7 @@ const REMOVED = "script, iframe, frame, frameset, object, embed, applet, form, b
 const URLS = new Set(["href", "src", "xlink:href", "action", "formaction", "poster", "background", "data", "ping"]);
 const PREVIEW = `
   :host { display: block; contain: content; overflow: auto; max-height: 24rem; white-space: normal; }
+  :host > :first-child { margin-top: 0; } :host > :last-child { margin-bottom: 0; }
   img, video, svg { max-width: 100%; height: auto; }
   figure { margin: 0; } figcaption { font-size: .85em; opacity: .75; }
   table { border-collapse: collapse; width: 100%; } td, th { border: 1px solid currentColor; padding: .3em .5em; min-width: 2em; height: 1.2em; }

@@ -4,7 +4,7 @@ import { Plugin } from "prosemirror-state";
 import { toggleMark } from "prosemirror-commands";
 import { schema } from "../model/schema.js";
 import { setText } from "./commands.js";
-import { button, el, place } from "./dom.js";
+import { button, el, icon, place } from "./dom.js";
 import { editLink } from "./link.js";
 
 const { marks, nodes } = schema;
@@ -12,7 +12,7 @@ const { marks, nodes } = schema;
 const BUTTONS = [
   { label: "B", name: "Bold", mark: marks.strong, keys: "Control+B" },
   { label: "I", name: "Italic", mark: marks.em, keys: "Control+I" },
-  { label: "🔗", name: "Link", mark: marks.link, run: editLink, keys: "Control+K" },
+  { label: "Link", name: "Link", icon: "M10 14a4 4 0 0 0 6 .4l3-3a4 4 0 0 0-5.7-5.7L12 7M14 10a4 4 0 0 0-6-.4l-3 3a4 4 0 0 0 5.7 5.7L12 17", mark: marks.link, run: editLink, keys: "Control+K" },
   { label: "<>", name: "Code", mark: marks.code, keys: "Control+E" },
   { label: "S", name: "Strikethrough", mark: marks.strike, keys: "Control+Shift+X" },
   { label: "H", name: "Heading", level: 2 },
@@ -54,8 +54,8 @@ class Toolbar {
     this.view = view;
     bars.set(view, this);
     this.buttons = BUTTONS.map((item, n) =>
-      button(item.label, () => this.run(item), {
-        "aria-label": item.name, title: item.name, "aria-keyshortcuts": item.keys, tabIndex: n === 0 ? 0 : -1, className: `editor-${item.name.toLowerCase()}`,
+      button(item.icon ? icon(item.icon) : item.label, () => this.run(item), {
+        "aria-label": item.name, title: item.name, "aria-keyshortcuts": item.keys, tabIndex: n === 0 ? 0 : -1, className: `editor-format-${item.name.toLowerCase()}`,
       }),
     );
     this.box = el("div", { className: "editor-float editor-toolbar", role: "toolbar", "aria-label": "Format", hidden: true, onkeydown: (event) => this.key(event) }, ...this.buttons);

@@ -346,12 +346,15 @@ for (const width of [1280, 390]) {
     assert.equal(boxes[0].y === boxes[1].y, width >= 900);
     await dialog.getByRole("button", { name: "Not now" }).click();
     await page.getByRole("button", { name: "Compare" }).click();
-    assert.equal(await dialog.getByRole("group").count(), 2);
-    await dialog.getByRole("group").last().getByLabel("Keep both").check();
+    // The title, two blocks that differ, and a new one. What only Ana changed is hers unless one chooses otherwise.
+    const groups = dialog.getByRole("group");
+    assert.equal(await groups.count(), 4);
+    assert.deepEqual(await groups.locator("input:checked").evaluateAll((inputs) => inputs.map((input) => input.value)), ["theirs", "theirs", "mine", "theirs"]);
+    await groups.nth(2).getByLabel("Keep both").check();
     await dialog.getByRole("button", { name: "Save these choices" }).click();
     await state.filter({ hasText: "Published." }).waitFor();
     assert.equal(site.post.title, "By Ana");
-    assert.equal(site.post.content, [paragraph("one"), paragraph("two"), paragraph("three, mine"), paragraph("two by Ana"), paragraph("three"), paragraph("four, new")].join("\n\n"));
+    assert.equal(site.post.content, [paragraph("one"), paragraph("two by Ana"), paragraph("three, mine"), paragraph("three"), paragraph("four, new")].join("\n\n"));
   }, { content: [paragraph("one"), paragraph("two"), paragraph("three")].join("\n\n"), width });
 }
 
