@@ -49,7 +49,10 @@ document.addEventListener("click", (event) => {
 });
 
 // A menu that is open takes the whole width of a small screen.
-if (matchMedia("(max-width: 56rem)").matches) document.querySelector("details.menu")?.removeAttribute("open");
+const isNarrow = matchMedia("(max-width: 56rem)");
+const fold = () => document.querySelector("details.menu")?.toggleAttribute("open", !isNarrow.matches);
+isNarrow.addEventListener("change", fold);
+fold();
 
 /** Uploads a file to the REST API, and shows its progress in an item of the list. */
 function upload(area, file) {
@@ -127,6 +130,14 @@ if (postForm) {
   const renew = () => document.visibilityState === "visible" && lock(postForm).catch(() => {});
   renew();
   setInterval(renew, LOCK_PERIOD);
+  // The editor has saved: the page of another status has other buttons.
+  const status = postForm.dataset.status;
+  postForm.addEventListener("editor:saved", ({ detail }) => {
+    if (!detail.isAutosave && detail.status !== status) return location.assign(detail.edit);
+    const preview = document.getElementById("preview");
+    preview.href = detail.preview;
+    preview.hidden = !detail.preview;
+  });
 }
 
 /** Lets the user choose an image from the media, for the field with its ID. */

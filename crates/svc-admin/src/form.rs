@@ -96,9 +96,16 @@ impl Field {
         form.get(&self.name).replace("\r\n", "\n")
     }
 
+    /// Whether a form's value is that of the object. An empty number is 0.
+    fn is_same(&self, sent: &str, stored: &str) -> bool {
+        sent == stored.replace("\r\n", "\n")
+            || (matches!(self.control, Control::Number) && sent.is_empty() && matches!(stored, "" | "0"))
+    }
+
     fn to_json(&self, value: &str) -> Value {
         match self.control {
             Control::Check => Value::Bool(!value.is_empty()),
+            Control::Number if value.is_empty() => 0.into(),
             Control::Number => value.trim().parse::<i64>().map_or_else(|_| value.into(), Value::from),
             _ => value.into(),
         }
@@ -130,7 +137,7 @@ pub(crate) fn changes(fields: &[Field], form: &Form, object: &Value) -> Map<Stri
     let mut changes = Map::new();
     for field in fields.iter().filter(|field| form.has(&field.name)) {
         let value = field.sent(form);
-        if value != field.value_in(object).replace("\r\n", "\n") {
+        if !field.is_same(&value, &field.value_in(object)) {
             match field.name.split_once('.') {
                 None => drop(changes.insert(field.name.clone(), field.to_json(&value))),
                 Some((object, name)) => {
@@ -226,6 +233,10 @@ mod tests {
         let changed = Form::parse("title=C&text=a%0D%0Ac&count=4&open=&meta.isbn=2");
         let expected = json!({"title": "C", "text": "a\nc", "count": 4, "open": false, "meta": {"isbn": "2"}});
         assert_eq!(Value::Object(changes(&fields(), &changed, &object)), expected);
+        // An empty number is 0.
+        let zero = json!({"count": 0});
+        assert!(changes(&fields(), &Form::parse("count="), &zero).is_empty());
+        assert_eq!(changes(&fields(), &Form::parse("count="), &object)["count"], 0);
         // Fields that the form does not have stay as they are.
         assert!(changes(&fields(), &Form::parse("count=3"), &object).is_empty());
         // What is no number is rejected by the REST API, with its message.

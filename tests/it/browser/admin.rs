@@ -112,3 +112,87 @@ async fn all_pages_are_accessible_at_every_width() {
         }
     }
 }
+
+/// Waits until the editor has taken the place of the content field.
+fn wait_for_editor(tab: &mut Tab) {
+    tab.wait_for("document.documentElement.dataset.editor === 'ready'");
+}
+
+async fn content(site: &Site, admin: &str, id: i64) -> String {
+    let headers = [("Authorization", &*crate::site::basic(admin))];
+    let path = format!("{POSTS}/{id}?context=edit&_fields=content");
+    let post = crate::client::send(site.address, "GET", &path, &headers, "").await.json();
+    post["content"]["raw"].as_str().unwrap().to_owned()
+}
+
+/// Saves with the button, and waits until the page says so.
+fn save(tab: &mut Tab, message: &str) {
+    tab.click("button[value=save]");
+    tab.wait_for(&format!("document.getElementById('save-state').textContent.includes('{message}')"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_post_is_written_in_the_editor() {
+    let Some(mut browser) = browser() else { return };
+    let site = Site::start().await;
+    let admin = site.app_password();
+    let mut tab = browser.tab();
+    let tab = &mut tab;
+    dashboard(tab, &site);
+    tab.follow("a[href*='post-new.php']");
+    wait_for_editor(tab);
+    tab.fill("#title", "Bread");
+    tab.eval("document.querySelector('.ProseMirror').focus()");
+    for letter in "Flour and **water** only.".chars() {
+        tab.type_text(&letter.to_string());
+    }
+    save(tab, "Draft saved.");
+    let id: i64 = tab.eval("Number(document.getElementById('post-form').elements.post.value)").as_i64().unwrap();
+    let expected = "<!-- wp:paragraph -->\n<p>Flour and <strong>water</strong> only.</p>\n<!-- /wp:paragraph -->";
+    assert_eq!(content(&site, &admin, id).await, expected);
+    assert!(tab.url().contains(&format!("post.php?post={id}&action=edit")), "{}", tab.url());
+    // More words, without leaving the page.
+    tab.type_text(" And salt.");
+    save(tab, "Draft saved.");
+    assert_eq!(content(&site, &admin, id).await, expected.replace("only.", "only. And salt."));
+    tab.follow("button[value=publish]");
+    wait_for_editor(tab);
+    assert!(tab.text().contains("Update"), "{}", tab.text());
+    let posts = site.get(&format!("{POSTS}/{id}")).await.json();
+    assert_eq!((&posts["status"], &posts["title"]["rendered"]), (&json!("publish"), &json!("Bread")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_editor_leaves_what_it_does_not_know_as_it_is() {
+    let Some(mut browser) = browser() else { return };
+    let site = Site::start().await;
+    let admin = site.app_password();
+    let kept = "<!-- wp:acme/box {\"a\":\"\\u003cb\\u003e\"} -->\n<div  class='x'>A &amp; B<br></div>\n<!-- /wp:acme/box -->\r\n\n\n\
+                <!-- wp:latest-posts /-->classic\n\ntext";
+    let stored = format!("<!-- wp:paragraph -->\n<p>Change me</p>\n<!-- /wp:paragraph -->\n\n{kept}");
+    let created = site.post(POSTS, &admin, &json!({"title": "T", "content": stored, "status": "publish"})).await;
+    let id = created.json()["id"].as_i64().unwrap();
+    let before = content(&site, &admin, id).await;
+    let mut tab = browser.tab();
+    let tab = &mut tab;
+    let home = dashboard(tab, &site);
+    tab.open(&format!("{home}/wp-admin/post.php?post={id}&action=edit"));
+    wait_for_editor(tab);
+    tab.fill("#title", "Another title");
+    save(tab, "Saved.");
+    assert_eq!(content(&site, &admin, id).await, before);
+    // Somebody else changes the post; the save shows both versions, and stores nothing.
+    let theirs = before.replace("Change me", "Theirs");
+    assert_eq!(site.post(&format!("{POSTS}/{id}"), &admin, &json!({"content": theirs})).await.status, 200);
+    tab.eval("document.querySelector('.ProseMirror').focus()");
+    tab.eval("getSelection().setPosition(document.querySelector('.ProseMirror p'), 0)");
+    tab.type_text("Mine: ");
+    tab.click("button[value=save]");
+    tab.wait_for("!!document.querySelector('dialog.editor-conflict[open]')");
+    assert_eq!(content(&site, &admin, id).await, theirs);
+    set_width(tab, 390);
+    save_screenshot(tab, "admin-conflict-390");
+    set_width(tab, 1280);
+    save_screenshot(tab, "admin-conflict-1280");
+    assert_accessible(tab, "conflict");
+}

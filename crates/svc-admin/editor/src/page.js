@@ -5,7 +5,7 @@ import { resolveConflict } from "./save/conflict.js";
 import * as fields from "./save/fields.js";
 import { offer } from "./save/recover.js";
 import { Saver } from "./save/saver.js";
-import { Server } from "./save/server.js";
+import { Server, nonceField } from "./save/server.js";
 import { clearErrors, fieldError, statusLine } from "./save/status.js";
 import { el } from "./surface/dom.js";
 import { Editor } from "./surface/editor.js";
@@ -183,6 +183,11 @@ class Page {
     if (field && value !== undefined && value !== null) field.value = String(value);
   }
 
+  setNonce(value) {
+    const field = nonceField(this.form);
+    if (field && value) field.value = value;
+  }
+
   /** The texts that a conflict compares. */
   texts() {
     const out = { title: this.title?.value ?? "", content: this.editor.content };
@@ -192,9 +197,9 @@ class Page {
   }
 
   accepted(body, isAutosave) {
-    // An autosave does not change the stored version, so its tag says nothing; only that of a new post is needed.
-    if (!isAutosave || this.hidden("etag") === "") this.setHidden("etag", body.etag);
-    this.setHidden("_wpnonce", body.nonce);
+    // The autosave of an own draft changes the draft; that of other posts returns the tag that the form has.
+    this.setHidden("etag", body.etag);
+    this.setNonce(body.nonce);
     if (body.id) {
       this.setHidden("post", body.id);
       this.copies.rename(`post-${body.id}`);
@@ -216,7 +221,7 @@ class Page {
   async renew() {
     const fresh = await this.server.renew();
     if (!fresh) return false;
-    this.setHidden("_wpnonce", fresh.nonce);
+    this.setNonce(fresh.nonce);
     if (fresh.restNonce) this.restNonce = fresh.restNonce;
     return true;
   }

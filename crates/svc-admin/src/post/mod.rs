@@ -43,12 +43,16 @@ struct EditorPage {
     post_type: String,
     action: String,
     title: String,
-    content: String,
+    /// The content, escaped for a `textarea`.
+    content_html: String,
     state: String,
     /// Date that the form shows: that of a draft changes with each save.
     date: String,
     modified: String,
+    /// Label of the status.
     status: String,
+    /// The status itself.
+    stored_status: String,
     is_public: bool,
     can_publish: bool,
     panel: Vec<PanelSection>,
@@ -78,6 +82,11 @@ struct Shown<'a> {
     state: String,
     /// The form that was rejected, with the error.
     rejected: Option<(&'a Form, &'a Error)>,
+}
+
+/// A text as the content of a `textarea`. Browsers turn carriage returns into line breaks unless they are references.
+fn for_textarea(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('\r', "&#13;")
 }
 
 impl AdminRequest<'_> {
@@ -155,11 +164,12 @@ impl AdminRequest<'_> {
             post_type: info.name.clone(),
             action: if is_new { self.url("post.php", &[("post_type", &info.name)]) } else { self.edit_url(id) },
             title: typed("title", text(item, "/title/raw")),
-            content: typed("content", text(item, "/content/raw")),
+            content_html: for_textarea(&typed("content", text(item, "/content/raw"))),
             state,
             date: text(item, "/date").to_owned(),
             modified: text(item, "/modified").to_owned(),
             status: status_label(post_status),
+            stored_status: post_status.to_owned(),
             is_public,
             can_publish: !is_public,
             panel,

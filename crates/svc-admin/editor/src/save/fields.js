@@ -1,7 +1,7 @@
 // The named fields of the page's form.
 
 /** Fields that belong to one page view and not to the post. */
-const OWN = new Set(["_wpnonce", "_wp_http_referer", "post", "etag", "action"]);
+const OWN = new Set(["_wp_http_referer", "post", "etag", "action"]);
 
 /**
  * All fields as they are sent.
@@ -15,7 +15,7 @@ export function readAll(form) {
 
 /** The fields that are the post's, without passwords, which a browser's storage should not have. */
 export function readPost(form) {
-  return readAll(form).filter(([name]) => !OWN.has(name) && !isPassword(form, name));
+  return readAll(form).filter(([name]) => !OWN.has(name) && !name.endsWith("nonce") && !isPassword(form, name));
 }
 
 function isPassword(form, name) {

@@ -54,9 +54,14 @@ export class Server {
     const response = await fetch(this.page(), { headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store" });
     if (response.status >= 500) throw new Error(`status ${response.status}`);
     const form = this.parse(await response.text()).getElementById("post-form");
-    const nonce = form?.querySelector("input[name=_wpnonce]")?.value;
+    const nonce = form && nonceField(form)?.value;
     return nonce ? { nonce, restNonce: form.dataset.restNonce ?? "" } : null;
   }
+}
+
+/** The hidden field with the nonce of the form, whose name has the brand's word. */
+export function nonceField(form) {
+  return form.querySelector("input[type=hidden][name$=nonce], input[name=_wpnonce]");
 }
 
 function kind(response, valid) {
