@@ -3,6 +3,8 @@
 //! The clients are installed from the npm registry and are not part of the project. If Node.js or a client is not
 //! available, the test reports that and passes, unless `SVC_NEED_CLIENTS` is set.
 
+mod editor;
+
 use std::{path::PathBuf, process::Command};
 
 use crate::site::Site;
@@ -30,13 +32,18 @@ fn client(which: (&str, &str)) -> Option<PathBuf> {
     match node.and_then(|_| install(which)) {
         Ok(folder) => Some(folder),
         Err(why) => {
-            assert!(std::env::var_os("SVC_NEED_CLIENTS").is_none(), "{} is not tested: {why}", which.0);
-            use std::io::Write;
-            // The test harness does not capture this, so it is visible without `--nocapture`.
-            let _seen = writeln!(std::io::stderr(), "skipped: {} is not tested: {why}", which.0);
+            skip(which.0, &why);
             None
         }
     }
+}
+
+/// Reports why something is not tested, or fails if skipping is not allowed.
+fn skip(what: &str, why: &str) {
+    assert!(std::env::var_os("SVC_NEED_CLIENTS").is_none(), "{what} is not tested: {why}");
+    use std::io::Write;
+    // The test harness does not capture this, so it is visible without `--nocapture`.
+    let _seen = writeln!(std::io::stderr(), "skipped: {what} is not tested: {why}");
 }
 
 /// An image of a single pixel.
