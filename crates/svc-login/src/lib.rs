@@ -55,11 +55,12 @@ pub struct LoginPages {
     pub local: bool,
     /// The path of the API explorer, if there is one. The account page links to it.
     pub explorer: Option<String>,
+    /// Whether another router serves the rest of the administration area. The account page links to it.
+    pub admin: bool,
 }
 
-/// A router for the pages. `path` is the path of WordPress's URL: empty, or `/folder`. With `admin`, the other pages of the
-/// administration area are served by another router.
-pub fn router(pages: Arc<LoginPages>, path: &str, admin: bool) -> Router {
+/// A router for the pages. `path` is the path of WordPress's URL: empty, or `/folder`.
+pub fn router(pages: Arc<LoginPages>, path: &str) -> Router {
     let brand = &pages.identities.site.brand;
     let (login, admin_path) = (format!("{path}/{}", brand.login_path()), format!("{path}/{}", brand.admin_path()));
     let (root, others) = (format!("{admin_path}/"), format!("{admin_path}/{{*rest}}"));
@@ -69,7 +70,7 @@ pub fn router(pages: Arc<LoginPages>, path: &str, admin: bool) -> Router {
         .route(&format!("{admin_path}/profile.php"), any(profile::handle))
         .route(&format!("{admin_path}/authorize-application.php"), any(authorize::handle))
         .route(&format!("{admin_path}/admin-ajax.php"), any(ajax));
-    let router = if admin {
+    let router = if pages.admin {
         router
     } else {
         router.route(&admin_path, any(admin_root)).route(&root, any(admin_root)).route(&others, any(missing))

@@ -92,6 +92,8 @@ struct ProfilePage {
     action: String,
     authorize: String,
     explorer: Option<String>,
+    /// URL of the dashboard; empty if the site has no administration area.
+    dashboard: String,
     nonce_field: String,
     nonce: String,
 }
@@ -144,6 +146,7 @@ impl LoginPages {
             sessions: self.sessions(parts, session)?,
             action: self.admin_url(&session.settings, "profile.php"),
             explorer: self.explorer.clone(),
+            dashboard: if self.admin { self.admin_url(&session.settings, "") } else { String::new() },
             authorize: self.admin_url(&session.settings, "authorize-application.php"),
             nonce_field: self.nonce_field(),
             nonce: self.identities.nonce(&parts.cx, ACTION, session.nonce_subject()),

@@ -61,8 +61,9 @@ fn pages() -> Router {
         server: Box::new(move |_| server.clone()),
         local: true,
         explorer: None,
+        admin: false,
     };
-    svc_login::router(Arc::new(pages), "", false)
+    svc_login::router(Arc::new(pages), "")
 }
 
 async fn send(pages: &Router, request: Request<Body>) -> Response<Body> {

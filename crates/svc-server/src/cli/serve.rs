@@ -84,6 +84,9 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     let home = site.home().as_str();
     say(&format!("Site:     {home}/"));
     say(&format!("Log in:   {}", site.login_url()));
+    if config.admin {
+        say(&format!("Admin:    {}", site.admin_url()));
+    }
     say(&format!("REST API: {}", site.server().rest_url("/")));
     if let Some(url) = site.explorer_url() {
         say(&format!("Explorer: {url}"));

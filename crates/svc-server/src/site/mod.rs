@@ -184,16 +184,29 @@ impl OpenSite {
 
     /// The URL of the API explorer, if it is served.
     pub fn explorer_url(&self) -> Option<String> {
-        let home = self.home.as_str();
-        let origin = home.strip_suffix(self.home.path()).unwrap_or(home);
-        self.explorer.as_ref().map(|path| format!("{origin}{path}"))
+        self.explorer.as_ref().map(|path| format!("{}{path}", self.origin()))
     }
 
     /// The URL of the log-in page.
     pub(crate) fn login_url(&self) -> String {
+        format!("{}{}/{}", self.origin(), self.installed_at, self.site.brand.login_path())
+    }
+
+    /// The URL of the administration area.
+    pub(crate) fn admin_url(&self) -> String {
+        format!("{}{}/{}/", self.origin(), self.installed_at, self.site.brand.admin_path())
+    }
+
+    /// The public URL without its path.
+    fn origin(&self) -> &str {
         let home = self.home.as_str();
-        let origin = home.strip_suffix(self.home.path()).unwrap_or(home);
-        format!("{origin}{}/{}", self.installed_at, self.site.brand.login_path())
+        home.strip_suffix(self.home.path()).unwrap_or(home)
+    }
+
+    /// The path of the REST API, without a slash at the end.
+    fn api_path(&self) -> String {
+        let server = self.server();
+        format!("{}/{}", server.site_path(), server.url_prefix())
     }
 
     /// The administrator's name and password, if they have not been shown yet. Returned once; call [`Created::shown`] after showing
@@ -235,16 +248,13 @@ impl OpenSite {
         if !self.config.admin {
             return Router::new();
         }
-        let server = self.server();
-        let root = format!("{}/{}", server.site_path(), server.url_prefix());
         let pages = Arc::clone(&self.login_pages);
-        svc_admin::router(Admin::new(pages, &self.installed_at, &root, self.config.limits.body))
+        svc_admin::router(Admin::new(pages, &self.installed_at, &self.api_path(), self.config.limits.body))
     }
 
     fn explorer_router(&self) -> Router {
         let Some(path) = &self.explorer else { return Router::new() };
-        let server = self.server();
-        let root = format!("{}/{}", server.site_path(), server.url_prefix());
+        let root = self.api_path();
         let paths = ExplorerPaths {
             explorer: path.clone(),
             document: format!("{root}/{}", openapi::FILE),
@@ -307,7 +317,7 @@ impl OpenSite {
             AccountLinks { admin: self.config.admin, explorer: self.explorer.clone() },
         );
         let files = uploads::router(self.home.path(), self.site.services.uploads.clone(), &self.site.content_dir);
-        let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at, self.config.admin);
+        let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
         let in_lanes = Router::new()
             .merge(accounts)
             .merge(self.admin_router())
@@ -322,9 +332,8 @@ impl OpenSite {
         let routed = health::router(move || has_options(&store)).fallback_service(routed);
         let (renderer, lanes) = (Arc::clone(&self.rest_site.renderer), self.runner());
         let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));
-        let server = self.server();
-        let root = format!("{}/{}", server.site_path(), server.url_prefix());
-        let to_explorer = self.explorer.clone().map(|explorer| Arc::new(ToExplorer::new(root, explorer)));
+        let explorer = self.explorer.clone().map(|path| ToExplorer::new(self.api_path(), path));
+        let to_explorer = explorer.map(Arc::new);
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark(&renderer, &*lanes, request);

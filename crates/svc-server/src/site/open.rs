@@ -100,6 +100,7 @@ impl SiteBuilder {
             server: Box::new(move |transport| ServerSource::current(&dispatch, transport)),
             local,
             explorer: explorer.clone(),
+            admin: config.admin,
         });
         Ok(OpenSite {
             rest,
