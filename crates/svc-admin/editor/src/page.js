@@ -198,6 +198,7 @@ class Page {
 
   accepted(body, isAutosave) {
     // The autosave of an own draft changes the draft; that of other posts returns the tag that the form has.
+    if (body.etag !== this.hidden("etag")) this.base = this.sent;
     this.setHidden("etag", body.etag);
     this.setNonce(body.nonce);
     if (body.id) {
@@ -211,7 +212,6 @@ class Page {
     }
     if (!isAutosave) {
       clearErrors(this.form);
-      this.base = this.sent;
       if (body.modified) this.form.dataset.modified = body.modified;
       if (body.status) this.form.dataset.status = body.status;
     }
@@ -263,8 +263,7 @@ class Page {
       this.copies.discard(copy.id);
       return false;
     });
-    const page = { etag: this.hidden("etag"), modified: this.form.dataset.modified, now: Date.now() };
-    offer(this.form, copies, page, (copy) => this.restore(copy), (copy) => this.copies.discard(copy.id));
+    offer(this.form, copies, this.hidden("etag"), (copy) => this.restore(copy), (copy) => this.copies.discard(copy.id));
   }
 
   restore(copy) {

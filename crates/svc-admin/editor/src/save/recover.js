@@ -7,16 +7,15 @@ import { button, el } from "../surface/dom.js";
  *
  * @param {HTMLElement} above
  * @param {import("./copies.js").Copy[]} copies newest first
- * @param {{etag: string, modified: string, now: number}} page `modified` in UTC without zone; when the post was stored
+ * @param {string} etag version of the post that the page shows
  * @param {(copy: import("./copies.js").Copy) => void} restore
  * @param {(copy: import("./copies.js").Copy) => void} discard
  */
-export function offer(above, copies, page, restore, discard) {
+export function offer(above, copies, etag, restore, discard) {
   for (const copy of copies) {
-    const stored = Date.parse(`${page.modified}Z`);
-    const newer = copy.etag === page.etag || !Number.isFinite(stored) || copy.time >= stored;
-    const text = newer ? "This browser has a newer version from " : "This browser has an older version that was not saved, from ";
-    const time = el("time", { dateTime: new Date(copy.time).toISOString() }, timeOf(copy.time, page.now));
+    // The clocks of browser and server differ, so only the version says what is newer.
+    const text = copy.etag === etag ? "This browser has a newer version from " : "This browser has a version that was not saved, from ";
+    const time = el("time", { dateTime: new Date(copy.time).toISOString() }, timeOf(copy.time, Date.now()));
     const bar = el("div", { className: "editor-recover", role: "region", "aria-label": "Unsaved version" }, el("span", {}, text, time, "."),
       button("Restore", () => (restore(copy), bar.remove()), { onmousedown: null }),
       button("Discard", () => (discard(copy), bar.remove()), { onmousedown: null }));

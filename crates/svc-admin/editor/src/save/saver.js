@@ -218,9 +218,9 @@ export class Saver {
       this.#saved = version;
       this.parts.removeCopy();
       this.#copied = -1;
-      // What was typed meanwhile is kept, now based on the saved version.
-      if (!this.isSaved) this.keep();
     }
+    // What was typed meanwhile is kept, now based on the version that the server has.
+    if (version !== this.version) this.keep();
     if (version !== this.version) this.#planAutosave();
     else this.#clear("autosave");
     this.#show(body.message || "Saved.", undefined, isAutosave ? {} : { view: body.status === "publish" ? body.link : undefined });

@@ -36,6 +36,24 @@ export function icon(path) {
   return svg;
 }
 
+let layer = null;
+
+/** Adds elements that float over the page, within its main part, where screen readers look for them. */
+export function float(...elements) {
+  if (!layer?.isConnected) {
+    layer = el("div", { className: "editor-layer" });
+    (document.querySelector("main") ?? document.body).append(layer);
+  }
+  layer.append(...elements);
+}
+
+/** Puts a floating element at a position in the window. */
+export function moveTo(element, left, top) {
+  const origin = layer.getBoundingClientRect();
+  element.style.left = `${left - origin.left}px`;
+  element.style.top = `${top - origin.top}px`;
+}
+
 /**
  * Puts a floating element below or above a rectangle, within the window.
  *
@@ -51,6 +69,5 @@ export function place(element, rect, side) {
   const at = fits[side] || !fits[other] ? side : other;
   const top = at === "above" ? rect.top - height - gap : rect.bottom + gap;
   const left = Math.max(8, Math.min(rect.left, document.documentElement.clientWidth - width - 8));
-  element.style.left = `${left + scrollX}px`;
-  element.style.top = `${top + scrollY}px`;
+  moveTo(element, left, top);
 }

@@ -3,7 +3,7 @@
 import { NodeSelection, Plugin } from "prosemirror-state";
 import { Slice, Fragment } from "prosemirror-model";
 import { blockAt, deleteBlock, duplicateBlock, moveBlock, positionOf } from "./commands.js";
-import { button, el, icon, place } from "./dom.js";
+import { button, el, float, icon, moveTo, place } from "./dom.js";
 import { openMenu } from "./menu.js";
 
 export function blockHandle() {
@@ -47,7 +47,7 @@ class Handle {
     const action = (label, command) => button(label, () => this.act(command), { role: "menuitem", tabIndex: -1 });
     this.menu = el("div", { className: "editor-float editor-actions", role: "menu", "aria-label": "Block", hidden: true, onkeydown: (event) => this.key(event) },
       action("Move up", () => moveBlock(-1)), action("Move down", () => moveBlock(1)), action("Duplicate", duplicateBlock), action("Delete", deleteBlock));
-    document.body.append(this.box, this.menu);
+    float(this.box, this.menu);
     document.addEventListener("pointerdown", this.#outside);
   }
 
@@ -81,10 +81,9 @@ class Handle {
     this.box.hidden = false;
     const rect = block.getBoundingClientRect();
     const line = parseFloat(getComputedStyle(block).lineHeight) || 24;
-    this.box.style.top = `${rect.top + scrollY + Math.max(0, (Math.min(line, rect.height) - this.box.offsetHeight) / 2)}px`;
     const left = this.view.dom.getBoundingClientRect().left - this.box.offsetWidth - 8;
     this.box.classList.toggle("inside", left < 0 || isNarrow());
-    this.box.style.left = `${left + scrollX}px`;
+    moveTo(this.box, left, rect.top + Math.max(0, (Math.min(line, rect.height) - this.box.offsetHeight) / 2));
   }
 
   /** Selects the block of the handle. */

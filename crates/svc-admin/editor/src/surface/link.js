@@ -2,7 +2,7 @@
 
 import { Plugin, PluginKey, TextSelection } from "prosemirror-state";
 import { schema } from "../model/schema.js";
-import { button, el, place } from "./dom.js";
+import { button, el, float, place } from "./dom.js";
 
 const { link } = schema.marks;
 const key = new PluginKey("link");
@@ -89,7 +89,7 @@ class Field {
     this.box.addEventListener("focusout", (event) => {
       if (!this.box.contains(event.relatedTarget) && event.relatedTarget !== null) this.close(false);
     });
-    document.body.append(this.box);
+    float(this.box);
   }
 
   update(view, before) {

@@ -3,7 +3,7 @@
 import { Plugin, PluginKey } from "prosemirror-state";
 import { schema } from "../model/schema.js";
 import { insertBlock, setCode, setText, wrapList, wrapQuote } from "./commands.js";
-import { el, place } from "./dom.js";
+import { el, float, place } from "./dom.js";
 
 const { nodes } = schema;
 
@@ -83,7 +83,7 @@ class Menu {
     this.shown = [];
     this.active = 0;
     this.list = el("div", { className: "editor-menu", id: "editor-menu", role: "listbox", "aria-label": "Blocks", hidden: true });
-    document.body.append(this.list);
+    float(this.list);
   }
 
   update(view) {
@@ -123,6 +123,7 @@ class Menu {
     this.list.children[this.active]?.scrollIntoView({ block: "nearest" });
     const { dom } = this.view;
     dom.setAttribute("role", "combobox");
+    dom.removeAttribute("aria-multiline");
     dom.setAttribute("aria-expanded", "true");
     dom.setAttribute("aria-controls", "editor-menu");
     dom.setAttribute("aria-activedescendant", `editor-menu-${this.active}`);
@@ -133,6 +134,7 @@ class Menu {
     this.list.hidden = true;
     const { dom } = this.view;
     dom.setAttribute("role", "textbox");
+    dom.setAttribute("aria-multiline", "true");
     for (const name of ["aria-expanded", "aria-controls", "aria-activedescendant"]) dom.removeAttribute(name);
   }
 

@@ -4,7 +4,7 @@ import { Plugin } from "prosemirror-state";
 import { toggleMark } from "prosemirror-commands";
 import { schema } from "../model/schema.js";
 import { setText } from "./commands.js";
-import { button, el, icon, place } from "./dom.js";
+import { button, el, float, icon, place } from "./dom.js";
 import { editLink } from "./link.js";
 
 const { marks, nodes } = schema;
@@ -59,7 +59,7 @@ class Toolbar {
       }),
     );
     this.box = el("div", { className: "editor-float editor-toolbar", role: "toolbar", "aria-label": "Format", hidden: true, onkeydown: (event) => this.key(event) }, ...this.buttons);
-    document.body.append(this.box);
+    float(this.box);
     addEventListener("mouseup", this.#up);
   }
 
