@@ -1,6 +1,7 @@
 // The field for the URL of a link.
 
 import { Plugin, PluginKey, TextSelection } from "prosemirror-state";
+import { Decoration, DecorationSet } from "prosemirror-view";
 import { schema } from "../model/schema.js";
 import { button, el, float, place } from "./dom.js";
 
@@ -64,6 +65,11 @@ export function linkField() {
       },
     },
     props: {
+      // The text stays marked while the field has the focus.
+      decorations(state) {
+        const { from, to, empty } = state.selection;
+        return key.getState(state) && !empty ? DecorationSet.create(state.doc, [Decoration.inline(from, to, { class: "editor-marked" })]) : null;
+      },
       handleClick(view, _pos, event) {
         // Links do not lead away from the text; with Ctrl they open.
         const anchor = event.target.closest?.("a[href]");
