@@ -59,7 +59,7 @@ async fn send_form(
     json: bool,
 ) -> HttpResponse {
     let mut fields: Vec<(String, String)> = Vec::new();
-    for name in ["_svcnonce", "_wpnonce", "post", "etag", "shown-date"] {
+    for name in ["_svcnonce", "_wpnonce", "post", "etag", "shown-date", "form"] {
         if page.contains(&format!("name=\"{name}\"")) {
             fields.push((name.to_owned(), field(page, name)));
         }
@@ -468,6 +468,25 @@ async fn styles_and_scripts_are_cached_for_good() {
     assert!(style.header("cache-control").ends_with("immutable"));
     assert_eq!(site.get("/wp-admin/assets/../lib.rs").await.status, 302);
     assert_eq!(site.get("/wp-admin/assets/nothing.js").await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_post_is_created_once() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    let mut visitor = logged_in(&site, "admin").await;
+    let page = visitor.get("/wp-admin/post-new.php").await.body;
+    let path = "/wp-admin/post.php?post_type=post";
+    let text = |text: &'static str| [("title", "T"), ("content", text), ("action", "save")];
+    // The response was lost, so the script sends the form again.
+    let first = send_form(&mut visitor, path, &page, &text("one"), true).await.json();
+    let second = send_form(&mut visitor, path, &page, &text("two"), true).await.json();
+    assert_eq!(first["id"], second["id"]);
+    assert_eq!(stored(&site, &admin, first["id"].as_i64().unwrap()).await["content"]["raw"], "two");
+    // Another form creates another post.
+    let page = visitor.get("/wp-admin/post-new.php").await.body;
+    let third = send_form(&mut visitor, path, &page, &text("one"), true).await.json();
+    assert_ne!(first["id"], third["id"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

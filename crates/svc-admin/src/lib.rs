@@ -24,6 +24,7 @@ use axum::{
     routing::{any, get},
 };
 use http::{Method, StatusCode, header};
+use quick_cache::sync::Cache;
 use serde_json::json;
 use svc_http::context_of;
 use svc_login::{Form, LoginPages, Page, PrivateRequest, PrivateResponse};
@@ -44,7 +45,12 @@ pub struct Admin {
     /// Maximum size of an upload, in bytes.
     max_upload: u64,
     urls: assets::Urls,
+    /// The posts that the latest forms of new posts have created, by user and form: a form whose response was lost is sent again.
+    created: Cache<(i64, String), i64>,
 }
+
+/// Number of forms of new posts that are remembered.
+const MAX_CREATED: usize = 1_000;
 
 impl Admin {
     /// The admin of a site. `path` is the path of WordPress's URL: empty, or `/folder`. `rest` is the path of the REST API,
@@ -53,7 +59,7 @@ impl Admin {
         let brand = &pages.identities.site.brand;
         let path = format!("{path}/{}", brand.admin_path());
         let rest = format!("{rest}/{}/", brand.namespace());
-        Admin { urls: assets::Urls::new(&path), pages, path, rest, max_upload }
+        Admin { urls: assets::Urls::new(&path), created: Cache::new(MAX_CREATED), pages, path, rest, max_upload }
     }
 
     fn asset_urls(&self) -> assets::Urls {

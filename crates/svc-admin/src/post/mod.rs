@@ -46,6 +46,8 @@ struct EditorPage {
     /// The content, escaped for a `textarea`.
     content_html: String,
     state: String,
+    /// Identifies the form of a new post.
+    form_id: String,
     /// Date that the form shows: that of a draft changes with each save.
     date: String,
     modified: String,
@@ -166,6 +168,7 @@ impl AdminRequest<'_> {
             title: typed("title", text(item, "/title/raw")),
             content_html: for_textarea(&typed("content", text(item, "/content/raw"))),
             state,
+            form_id: svc_auth::session::new_token().map(|token| token.expose().to_owned()).unwrap_or_default(),
             date: text(item, "/date").to_owned(),
             modified: text(item, "/modified").to_owned(),
             status: status_label(post_status),

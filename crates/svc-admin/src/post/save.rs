@@ -34,7 +34,8 @@ struct Saved {
 impl AdminRequest<'_> {
     /// Saves a post or file, or moves it to the trash.
     pub(crate) async fn save_post(&self, form: &Form, wants_json: bool) -> Page {
-        let id = self.id("post").or_else(|| form.get("post").parse().ok().filter(|id| *id > 0));
+        let sent_id = || form.get("post").parse().ok().filter(|id| *id > 0);
+        let id = self.id("post").or_else(sent_id).or_else(|| self.created_by(form));
         let (info, stored) = match id {
             Some(id) => match self.post_of(id).await {
                 Ok(found) => found,
@@ -58,7 +59,7 @@ impl AdminRequest<'_> {
         if let Some(id) = id.filter(|_| form.get("action") == "lock" && allows(&stored.data, "PUT")) {
             return self.lock(id).await;
         }
-        match self.store(&info, &stored, form).await {
+        match self.store(&info, &stored, form, wants_json).await {
             Ok(saved) if wants_json => Ok(self.saved_for_script(&saved)),
             Ok(saved) => {
                 let id = saved.reply.data["id"].as_i64().unwrap_or_default();
@@ -77,6 +78,21 @@ impl AdminRequest<'_> {
         }
     }
 
+    /// The post that an earlier request of this form has created, if its response was lost.
+    fn created_by(&self, form: &Form) -> Option<i64> {
+        self.admin.created.get(&(self.session.user.id.0, form.get("form").to_owned()))
+    }
+
+    /// The user who saved the post last, as its latest revision says. Empty if it has none.
+    async fn last_author(&self, info: &TypeInfo, id: i64) -> Result<Vec<i64>, Error> {
+        let call = self.get(format!("{}/{id}/revisions", info.rest_base)).query("context", "edit");
+        match call.query("per_page", "1").query("_fields", "author").send().await {
+            Ok(reply) => Ok(reply.data[0]["author"].as_i64().into_iter().collect()),
+            Err(error) if error.status() < 500 => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Tells other editors that the user has the post open. The response names the one who has it open already.
     async fn lock(&self, id: i64) -> Page {
         let site = &self.admin.pages.identities.site;
@@ -87,7 +103,7 @@ impl AdminRequest<'_> {
     }
 
     /// Stores what the form changes.
-    async fn store(&self, info: &TypeInfo, stored: &Reply, form: &Form) -> Result<Saved, Error> {
+    async fn store(&self, info: &TypeInfo, stored: &Reply, form: &Form, by_script: bool) -> Result<Saved, Error> {
         let item = &stored.data;
         let action = form.get("action");
         if !matches!(action, "save" | "publish" | "autosave") {
@@ -95,9 +111,11 @@ impl AdminRequest<'_> {
         }
         let mut changes = Map::new();
         for (name, pointer) in TEXTS {
-            // Browsers send line breaks as CRLF. What differs by that only is stored as it is.
-            let sent = form.get(name).replace("\r\n", "\n");
-            if form.has(name) && sent != text(item, pointer).replace("\r\n", "\n") {
+            // Browsers send line breaks of a form as CRLF, the editor's script as they are. What differs by that only stays as it is.
+            let sent = form.get(name);
+            let plain = sent.replace("\r\n", "\n");
+            if form.has(name) && plain != text(item, pointer).replace("\r\n", "\n") {
+                let sent = if by_script { sent.to_owned() } else { plain };
                 changes.insert((*name).to_owned(), sent.into());
             }
         }
@@ -130,7 +148,7 @@ impl AdminRequest<'_> {
         if action == "publish" && !matches!(changes.get("status").and_then(Value::as_str), Some("private")) {
             changes.insert("status".to_owned(), "publish".into());
         }
-        let reply = self.write(info, item, changes, form.get("etag")).await?;
+        let reply = self.write(info, item, changes, form).await?;
         let (done, message) = match (text(item, "/status"), text(&reply.data, "/status")) {
             ("publish" | "private" | "future", "publish" | "private" | "future") => ("saved", "Saved."),
             (_, "publish" | "private") => ("published", "Published."),
@@ -151,7 +169,7 @@ impl AdminRequest<'_> {
         let (item, etag) = (&stored.data, form.get("etag"));
         let message = "Saved automatically.";
         let Some(id) = item["id"].as_i64() else {
-            let reply = self.write(info, item, changes, etag).await?;
+            let reply = self.write(info, item, changes, form).await?;
             return self.after_write(info, reply, "draft", message).await;
         };
         // The route has no preconditions. What is replaced in the moment between has a revision.
@@ -174,13 +192,17 @@ impl AdminRequest<'_> {
         info: &TypeInfo,
         item: &Value,
         changes: Map<String, Value>,
-        etag: &str,
+        form: &Form,
     ) -> Result<Reply, Error> {
         let route = match item["id"].as_i64() {
             Some(id) => format!("{}/{id}", info.rest_base),
             None => info.rest_base.clone(),
         };
-        self.post(route, changes.into()).query("context", "edit").if_match(etag).send().await
+        let reply = self.post(route, changes.into()).query("context", "edit").if_match(form.get("etag")).send().await?;
+        if let (Some(id), true) = (reply.data["id"].as_i64(), item.is_null() && !form.get("form").is_empty()) {
+            self.admin.created.insert((self.session.user.id.0, form.get("form").to_owned()), id);
+        }
+        Ok(reply)
     }
 
     /// The state after a write. If the post has changed again since, the next save is a conflict.
@@ -227,8 +249,8 @@ impl AdminRequest<'_> {
     async fn refused_for_script(&self, info: &TypeInfo, id: Option<i64>, error: &Error) -> Page {
         let (412, Some(id)) = (error.status(), id) else { return Ok(error_for_script(error)) };
         let now = self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await?;
-        let author = now.data["author"].as_i64().unwrap_or_default();
-        let names = self.names_of(&[author]).await?;
+        let author = self.last_author(info, id).await?;
+        let names = self.names_of(&author).await?;
         Ok(json_response(
             412,
             &json!({
@@ -239,7 +261,7 @@ impl AdminRequest<'_> {
                     "excerpt": text(&now.data, "/excerpt/raw"),
                     "etag": now.state,
                     "modified": now.data["modified"],
-                    "author": names.get(&author),
+                    "author": author.first().and_then(|id| names.get(id)),
                 },
             }),
         ))
