@@ -59,7 +59,7 @@ async fn send_form(
     json: bool,
 ) -> HttpResponse {
     let mut fields: Vec<(String, String)> = Vec::new();
-    for name in ["_svcnonce", "_wpnonce", "post", "etag", "shown-date", "form"] {
+    for name in ["_svcnonce", "_wpnonce", "post", "etag", "opened", "form"] {
         if page.contains(&format!("name=\"{name}\"")) {
             fields.push((name.to_owned(), field(page, name)));
         }
@@ -556,4 +556,102 @@ async fn registered_fields_are_edited() {
     let refused = submit(&mut visitor, &edit(id), &[("meta.pages", "many"), ("action", "save")], false).await;
     assert_eq!(refused.status, 400);
     assert!(refused.body.contains("many") && refused.body.contains("role=\"alert\""), "{}", refused.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_save_leaves_what_the_user_has_not_changed() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    let mut visitor = logged_in(&site, "admin").await;
+    let tags = "/svc-json/svc/v2/tags";
+    let tag = site.post(tags, &admin, &json!({"name": "Foo, Bar"})).await.json()["id"].clone();
+    let id = create(&site, &admin, json!({"title": "T", "content": "a", "tags": [tag]})).await["id"].as_i64().unwrap();
+    let page = visitor.get(&edit(id)).await.body;
+    let all = |page: &str| {
+        let names = ["status", "slug", "date", "comment_status", "terms-post_tag"];
+        names.map(|name| (name, if name == "terms-post_tag" { field(page, name) } else { selected(page, name) }))
+    };
+    let fields = all(&page);
+    // Somebody else publishes the post meanwhile, with another slug and closed comments.
+    let theirs = json!({"status": "publish", "slug": "theirs", "comment_status": "closed"});
+    assert_eq!(site.post(&format!("{POSTS}/{id}"), &admin, &theirs).await.status, 200);
+    let etag = visitor.get(&edit(id)).await.body;
+    let etag = field(&etag, "etag");
+    let mut changes: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, &**value)).collect();
+    changes.extend([
+        ("content", "mine"),
+        ("has-terms", "1"),
+        ("terms-category", "1"),
+        ("etag", &*etag),
+        ("action", "save"),
+    ]);
+    let saved = send_form(&mut visitor, &edit(id), &page, &changes, true).await;
+    assert_eq!(saved.status, 200, "{}", saved.body);
+    let post = stored(&site, &admin, id).await;
+    assert_eq!(
+        (&post["status"], &post["slug"], &post["comment_status"]),
+        (&json!("publish"), &json!("theirs"), &json!("closed"))
+    );
+    assert_eq!((&post["content"]["raw"], &post["tags"]), (&json!("mine"), &json!([tag])));
+    // A date can be changed and set back without loading the page again.
+    let saved = saved.json();
+    let (mut opened, mut etag) =
+        (saved["opened"].as_str().unwrap().to_owned(), saved["etag"].as_str().unwrap().to_owned());
+    for date in ["2020-01-02T03:04:05", "2021-01-02T03:04:05", "2020-01-02T03:04:05"] {
+        let changes = [("date", date), ("opened", &*opened), ("etag", &*etag), ("action", "save")];
+        let saved = send_form(&mut visitor, &edit(id), &page, &changes, true).await.json();
+        assert_eq!(stored(&site, &admin, id).await["date"], date);
+        (opened, etag) = (saved["opened"].as_str().unwrap().to_owned(), saved["etag"].as_str().unwrap().to_owned());
+    }
+    // A post in the trash is not published again.
+    let basic = crate::site::basic(&admin);
+    crate::client::send(site.address, "DELETE", &format!("{POSTS}/{id}"), &[("Authorization", &basic)], "").await;
+    let refused = send_form(&mut visitor, &edit(id), &page, &[("content", "x"), ("action", "save")], true).await;
+    assert!(refused.status == 400 && refused.body.contains("in the trash"), "{}", refused.body);
+}
+
+/// The value of an input, or the selected one of a choice.
+fn selected(page: &str, name: &str) -> String {
+    let select = format!("<select name=\"{name}\"");
+    let Some((_, rest)) = page.split_once(&select) else { return field(page, name) };
+    let options = rest.split("</select>").next().unwrap();
+    let (before, _) = options.split_once("\" selected").unwrap();
+    before.rsplit_once("value=\"").unwrap().1.to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_author_does_not_conflict_with_what_the_filter_changes() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    user(&site, &admin, "ann", "author").await;
+    let mut visitor = logged_in(&site, "ann").await;
+    let page = visitor.get("/wp-admin/post-new.php").await.body;
+    let text = |content: &'static str| [("title", "Q & A "), ("content", content), ("action", "autosave")];
+    let mut path = "/wp-admin/post.php?post_type=post".to_owned();
+    let mut etag = String::new();
+    for content in ["a < b <iframe src=x></iframe>", "a < b and c ", "a < b & c"] {
+        let mut changes = text(content).to_vec();
+        changes.push(("etag", &etag));
+        let saved = send_form(&mut visitor, &path, &page, &changes, true).await;
+        assert_eq!(saved.status, 200, "{content}: {}", saved.body);
+        let saved = saved.json();
+        etag = saved["etag"].as_str().unwrap().to_owned();
+        path = edit(saved["id"].as_i64().unwrap());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn contributors_submit_for_review() {
+    let site = Site::start().await;
+    let admin = site.app_password();
+    user(&site, &admin, "con", "contributor").await;
+    let mut visitor = logged_in(&site, "con").await;
+    let page = visitor.get("/wp-admin/post-new.php").await.body;
+    assert!(
+        page.contains("Submit for review") && !page.contains(">Publish<") && !page.contains("value=\"private\""),
+        "{page}"
+    );
+    let changes = [("title", "T"), ("content", "x"), ("action", "submit")];
+    let saved = send_form(&mut visitor, "/wp-admin/post.php?post_type=post", &page, &changes, true).await.json();
+    assert_eq!(saved["status"], "pending");
 }

@@ -98,5 +98,9 @@ pub(crate) fn field(page: &str, name: &str) -> String {
         .and_then(|(_, rest)| rest.split_once('"'))
         .expect("the field has a value")
         .0
+        .replace("&#34;", "\"")
+        .replace("&#39;", "'")
+        .replace("&#60;", "<")
+        .replace("&#62;", ">")
         .replace("&#38;", "&")
 }

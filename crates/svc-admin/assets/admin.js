@@ -1,16 +1,22 @@
-// What pages of the admin do better with a script: search while typing, selection of all rows, confirmation of deletions, and uploads.
+// What pages of the admin do better with a script: search while typing, selection of all rows, questions before deletions, and uploads.
 "use strict";
 
 const SEARCH_DELAY = 300;
+
+/** Number of searches that were sent. */
+let refreshes = 0;
 
 /** Replaces the list with that of the form, without leaving the search field. */
 async function refresh(form) {
   const query = new URLSearchParams(new FormData(form));
   for (const [name, value] of [...query]) if (!value) query.delete(name);
   const url = form.action.split("?")[0] + (query.size ? "?" + query : "");
+  const number = ++refreshes;
   const response = await fetch(url, { headers: { Accept: "text/html" } });
-  if (!response.ok) return;
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const text = await response.text();
+  // A later search has been sent in the meantime.
+  if (!response.ok || number !== refreshes) return;
+  const page = new DOMParser().parseFromString(text, "text/html");
   const main = document.getElementById("main");
   for (const selector of ["form.list", ".empty", ".pager", ".views"]) {
     main.querySelectorAll(":scope > " + selector + ", :scope > form[id^=reply-form]").forEach((node) => node.remove());

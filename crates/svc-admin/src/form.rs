@@ -41,6 +41,8 @@ pub(crate) enum Control {
 pub(crate) struct FieldView {
     pub(crate) field: Field,
     pub(crate) value: String,
+    /// The value with which the form was opened.
+    pub(crate) opened: String,
     /// Why the value was rejected; may be empty.
     pub(crate) error: String,
 }
@@ -55,8 +57,15 @@ pub(crate) struct FormView {
     pub(crate) hidden: Vec<(&'static str, String)>,
     /// A button that deletes the object: its label.
     pub(crate) delete: Option<&'static str>,
-    /// What is left if deletion is confirmed by script or by a second page; empty without deletion.
+    /// The question before the deletion, which scripts ask.
     pub(crate) confirm: &'static str,
+}
+
+impl FormView {
+    /// The value of the field [`OPENED`].
+    pub(crate) fn opened(&self) -> String {
+        Value::Object(opened(&self.fields)).to_string()
+    }
 }
 
 impl Field {
@@ -131,13 +140,28 @@ pub(crate) fn control_for(schema: &Value) -> Option<Control> {
     }
 }
 
-/// The fields that a form changes in an object: those that it has, and whose value differs from the object's. Fields in an object
-/// have its name before a point: `meta.isbn`.
-pub(crate) fn changes(fields: &[Field], form: &Form, object: &Value) -> Map<String, Value> {
+/// Name of the hidden field with the values that a form was opened with, as JSON.
+pub(crate) const OPENED: &str = "opened";
+
+/// The values that a form is opened with, for the field [`OPENED`].
+pub(crate) fn opened(views: &[FieldView]) -> Map<String, Value> {
+    views.iter().map(|view| (view.field.name.clone(), view.opened.clone().into())).collect()
+}
+
+/// The values that a form was opened with.
+pub(crate) fn opened_of(form: &Form) -> Map<String, Value> {
+    serde_json::from_str(form.get(OPENED)).unwrap_or_default()
+}
+
+/// The fields that a form changes: those whose value differs from that with which the form was opened, so that what others have
+/// changed since stays as it is. Fields in an object have its name before a point: `meta.isbn`.
+pub(crate) fn changes(fields: &[Field], form: &Form) -> Map<String, Value> {
+    let opened = opened_of(form);
     let mut changes = Map::new();
     for field in fields.iter().filter(|field| form.has(&field.name)) {
         let value = field.sent(form);
-        if !field.is_same(&value, &field.value_in(object)) {
+        let before = opened.get(&field.name).and_then(Value::as_str).unwrap_or_default();
+        if !field.is_same(&value, before) {
             match field.name.split_once('.') {
                 None => drop(changes.insert(field.name.clone(), field.to_json(&value))),
                 Some((object, name)) => {
@@ -152,16 +176,31 @@ pub(crate) fn changes(fields: &[Field], form: &Form, object: &Value) -> Map<Stri
 
 /// The controls with the values of an object.
 pub(crate) fn values_of(fields: Vec<Field>, object: &Value) -> Vec<FieldView> {
-    let view = |field: Field| FieldView { value: field.value_in(object), field, error: String::new() };
+    let view = |field: Field| {
+        let value = field.value_in(object);
+        FieldView { opened: value.clone(), ..with_value(value, field) }
+    };
     fields.into_iter().map(view).collect()
+}
+
+/// A control with a value. A choice offers the value, even if it is none of the known ones.
+fn with_value(value: String, mut field: Field) -> FieldView {
+    if let Control::Choice(options) = &mut field.control
+        && !options.iter().any(|(known, _)| *known == value)
+    {
+        let label = if value.is_empty() { "Not set".to_owned() } else { value.clone() };
+        options.insert(0, (value.clone(), label));
+    }
+    FieldView { value, field, opened: String::new(), error: String::new() }
 }
 
 /// The controls with the values of a form that was rejected.
 pub(crate) fn rejected(fields: Vec<Field>, form: &Form, error: &Error) -> Vec<FieldView> {
-    let at = field_of(error);
+    let (at, opened) = (field_of(error), opened_of(form));
     let view = |field: Field| {
         let message = if at.as_deref() == Some(&*field.name) { error.message().to_owned() } else { String::new() };
-        FieldView { value: field.sent(form), field, error: message }
+        let before = opened.get(&field.name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        FieldView { opened: before, error: message, ..with_value(field.sent(form), field) }
     };
     fields.into_iter().map(view).collect()
 }
@@ -228,19 +267,32 @@ mod tests {
     fn only_changed_fields_are_sent() {
         let object =
             json!({"title": {"raw": "A & B"}, "text": "a\r\nb", "count": 3, "open": true, "meta": {"isbn": "1"}});
-        let unchanged = Form::parse("title=A+%26+B&text=a%0D%0Ab&count=3&open=1&meta.isbn=1");
-        assert!(changes(&fields(), &unchanged, &object).is_empty());
-        let changed = Form::parse("title=C&text=a%0D%0Ac&count=4&open=&meta.isbn=2");
+        let opened = Value::Object(opened(&values_of(fields(), &object))).to_string();
+        let form =
+            |rest: &str| Form::parse(&format!("opened={}&{rest}", opened.replace('&', "%26").replace('+', "%2B")));
+        assert!(changes(&fields(), &form("title=A+%26+B&text=a%0D%0Ab&count=3&open=1&meta.isbn=1")).is_empty());
+        let changed = form("title=C&text=a%0D%0Ac&count=4&open=&meta.isbn=2");
         let expected = json!({"title": "C", "text": "a\nc", "count": 4, "open": false, "meta": {"isbn": "2"}});
-        assert_eq!(Value::Object(changes(&fields(), &changed, &object)), expected);
+        assert_eq!(Value::Object(changes(&fields(), &changed)), expected);
         // An empty number is 0.
-        let zero = json!({"count": 0});
-        assert!(changes(&fields(), &Form::parse("count="), &zero).is_empty());
-        assert_eq!(changes(&fields(), &Form::parse("count="), &object)["count"], 0);
+        assert!(changes(&fields(), &Form::parse("opened={\"count\":\"0\"}&count=")).is_empty());
+        assert_eq!(changes(&fields(), &form("count="))["count"], 0);
         // Fields that the form does not have stay as they are.
-        assert!(changes(&fields(), &Form::parse("count=3"), &object).is_empty());
+        assert!(changes(&fields(), &form("count=3")).is_empty());
         // What is no number is rejected by the REST API, with its message.
-        assert_eq!(changes(&fields(), &Form::parse("title=A+%26+B&text=a%0Ab&count=x&open=1"), &object)["count"], "x");
+        assert_eq!(changes(&fields(), &form("title=A+%26+B&text=a%0Ab&count=x&open=1"))["count"], "x");
+    }
+
+    #[test]
+    fn a_choice_has_the_stored_value() {
+        let field = || Field::new("colour", "Colour", Control::Choice(vec![("red".to_owned(), "Red".to_owned())]));
+        for (stored, first) in
+            [(json!(null), ("", "Not set")), (json!("blue"), ("blue", "blue")), (json!("red"), ("red", "Red"))]
+        {
+            let views = values_of(vec![field()], &json!({"colour": stored}));
+            let Control::Choice(options) = &views[0].field.control else { panic!("a choice") };
+            assert_eq!(options[0], (first.0.to_owned(), first.1.to_owned()));
+        }
     }
 
     #[test]

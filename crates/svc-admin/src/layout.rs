@@ -72,6 +72,7 @@ pub(crate) struct TypeInfo {
     pub(crate) viewable: bool,
     pub(crate) can_create: bool,
     pub(crate) can_edit: bool,
+    pub(crate) can_publish: bool,
 }
 
 /// A taxonomy, as far as the admin needs it.
@@ -106,7 +107,35 @@ pub(crate) struct Layout {
 
 /// Text that the REST API returns with HTML entities, as in rendered titles.
 pub(crate) fn plain(html: &str) -> String {
-    specialchars_decode(&svc_text::strip_tags(html), Quotes::Both)
+    specialchars_decode(&decode_numeric(&svc_text::strip_tags(html)), Quotes::Both)
+}
+
+/// The text with the characters of numeric references, which typography writes: `&#8217;`.
+fn decode_numeric(text: &str) -> String {
+    let mut parts = text.split("&#");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let decoded = part.split_once(';').and_then(|(number, rest)| {
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            // References of special characters stay, so that none is decoded twice.
+            let character = char::from_u32(code).filter(|c| !c.is_control() && *c != '&')?;
+            Some((character, rest))
+        });
+        match decoded {
+            Some((character, rest)) => {
+                out.push(character);
+                out.push_str(rest);
+            }
+            None => {
+                out.push_str("&#");
+                out.push_str(part);
+            }
+        }
+    }
+    out
 }
 
 fn label<'v>(item: &'v Value, name: &str, or: &'v str) -> &'v str {
@@ -134,6 +163,7 @@ impl AdminRequest<'_> {
                 viewable: item["viewable"] == true,
                 can_create: can("create_posts"),
                 can_edit: can("edit_posts"),
+                can_publish: can("publish_posts"),
             }
         };
         let shown = |item: &&Value| {
@@ -257,4 +287,21 @@ pub(crate) async fn failure(request: &AdminRequest<'_>, error: &Error) -> Result
     let mut page = request.layout(title, "").await?;
     page.problem = error.message().to_owned();
     Ok(html(status, &MessagePage { page }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rendered_titles_are_plain_text() {
+        for (html, text) in [
+            ("It&#8217;s &#8220;Bob&#8217;s&#8221; <em>day</em>", "It\u{2019}s \u{201c}Bob\u{2019}s\u{201d} day"),
+            ("A &amp; B &#038; C", "A & B & C"),
+            ("&#x1F600; &#xZZ; &#; &# 1", "\u{1F600} &#xZZ; &#; &# 1"),
+            ("&amp;#8217;", "&#8217;"),
+        ] {
+            assert_eq!(plain(html), text, "{html}");
+        }
+    }
 }

@@ -162,7 +162,7 @@ impl AdminRequest<'_> {
         }
     }
 
-    /// A column by which the list can be sorted. `is_default` is for the column and order of a list without parameters.
+    /// A column by which the list can be sorted. `default` is the order of a list without parameters, if it is by this column.
     pub(crate) fn sortable(&self, label: &'static str, by: &str, default: Option<&'static str>) -> Column {
         let current = match self.param("orderby") {
             "" => default.unwrap_or_default(),
@@ -213,13 +213,14 @@ impl AdminRequest<'_> {
 }
 
 /// The action that a form of a list requests, and the IDs of its rows: those that are selected, or the one whose button was
-/// used. At most a hundred.
+/// used. At most a hundred. `None` if nothing is selected.
 pub(crate) fn requested(form: &Form, field: &str, actions: &[&'static str]) -> Option<(&'static str, Vec<i64>)> {
     let of_row = actions.iter().find(|action| form.has(action));
     let action = of_row.or_else(|| actions.iter().find(|action| **action == form.get("action")))?;
     let name = if of_row.is_some() { action } else { field };
     let ids = form.all(name).filter_map(|id| id.parse().ok()).filter(|id: &i64| *id > 0);
-    Some((action, ids.take(MOST_SELECTED).collect()))
+    let ids: Vec<i64> = ids.take(MOST_SELECTED).collect();
+    (!ids.is_empty()).then_some((action, ids))
 }
 
 /// A column that does not sort.

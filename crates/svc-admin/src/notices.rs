@@ -7,7 +7,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("scheduled", "Scheduled."),
     ("draft", "Draft saved."),
     ("trashed", "Moved to the trash."),
-    ("restored", "Restored from the trash."),
+    ("restored", "Restored from the trash, as a draft."),
     ("deleted", "Deleted permanently."),
     ("created", "Created."),
     ("approved", "Approved."),

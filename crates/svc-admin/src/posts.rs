@@ -91,7 +91,12 @@ impl AdminRequest<'_> {
             }
             _ => call,
         };
-        let reply = call.send().await?;
+        let reply = match call.send().await {
+            Err(error) if error.code() == "rest_post_invalid_page_number" => {
+                return Ok(PrivateResponse::redirect(&self.with(&[])));
+            }
+            reply => reply?,
+        };
         let posts = items(&reply.data);
         let mut authors: Vec<i64> = posts.iter().filter_map(|post| post["author"].as_i64()).collect();
         authors.sort_unstable();
@@ -221,6 +226,11 @@ impl AdminRequest<'_> {
         self.param("undo").split(',').filter_map(|id| id.parse().ok()).take(100).collect()
     }
 
+    async fn is_in_trash(&self, route: &str) -> Result<bool, Error> {
+        let post = self.get(route).query("context", "edit").query("_fields", "status").send().await?.data;
+        Ok(text(&post, "/status") == "trash")
+    }
+
     /// Changes the selected posts or files of a list.
     pub(crate) async fn change_posts(&self, form: &Form) -> Page {
         let base = if self.parts.url.contains("upload.php") {
@@ -236,6 +246,8 @@ impl AdminRequest<'_> {
                 "trash" => self.call(Method::DELETE, route),
                 "delete" => self.call(Method::DELETE, route).query("force", "true"),
                 "publish" => self.post(route, json!({"status": "publish"})),
+                // Undone twice, or by somebody else.
+                "restore" if !self.is_in_trash(&route).await? => continue,
                 _ => self.post(route, json!({"status": "draft"})),
             };
             call.send().await?;

@@ -24,6 +24,7 @@ pub(crate) struct AdminRequest<'a> {
 }
 
 /// A successful response of the REST API.
+#[derive(Clone, Default)]
 pub(crate) struct Reply {
     /// The data, with `_links` and `_embedded`.
     pub(crate) data: Value,

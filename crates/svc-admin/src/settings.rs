@@ -27,8 +27,7 @@ const LABELS: &[(&str, &str)] = &[
     ("default_category", "Default category (ID)"),
 ];
 
-/// Settings with many possible values, which the REST API takes as text or number but people select from a list: ID of a post or
-/// file, or a list of values. They are edited where their object is.
+/// Settings that are IDs of files, which nobody enters in a form.
 const NOT_SHOWN: &[&str] = &["site_logo", "site_icon"];
 
 impl AdminRequest<'_> {
@@ -77,9 +76,8 @@ impl AdminRequest<'_> {
 
     /// Saves the settings that changed.
     pub(crate) async fn save_settings(&self, form: &Form) -> Page {
-        let settings = self.get("settings").send().await?.data;
         let fields = self.settings_fields().await?;
-        let body = form::changes(&fields, form, &settings);
+        let body = form::changes(&fields, form);
         match self.post("settings", body.into()).send().await {
             Ok(_) => Ok(PrivateResponse::redirect(&self.url("options-general.php", &[("done", "saved")]))),
             Err(error) if error.status() < 500 => {

@@ -1,7 +1,7 @@
 //! The terms of a taxonomy: a list with a form for a new one, and a page for each.
 
 use http::{Method, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
 
@@ -50,7 +50,7 @@ impl AdminRequest<'_> {
     pub(crate) async fn list_terms(&self) -> Page {
         let info = self.taxonomy().await?;
         let fields = Self::term_fields(&info, &self.terms_of(&info).await?, 0);
-        self.terms_page(&info, form::values_of(fields, &Value::Null), StatusCode::OK).await
+        self.terms_page(&info, form::values_of(fields, &json!({"parent": 0})), StatusCode::OK).await
     }
 
     async fn terms_page(&self, info: &TaxonomyInfo, fields: Vec<form::FieldView>, status: StatusCode) -> Page {
@@ -121,7 +121,7 @@ impl AdminRequest<'_> {
             return Ok(PrivateResponse::redirect(&self.after("deleted", &[])));
         }
         let fields = Self::term_fields(&info, &self.terms_of(&info).await?, 0);
-        let mut body = form::changes(&fields, form, &Value::Null);
+        let mut body = form::changes(&fields, form);
         body.retain(|_, value| *value != "");
         match self.post(&info.rest_base, body.into()).send().await {
             Ok(_) => Ok(PrivateResponse::redirect(&self.after("created", &[]))),
@@ -180,7 +180,7 @@ impl AdminRequest<'_> {
         }
         let term = self.get(&*route).query("context", "edit").send().await?;
         let fields = Self::term_fields(&info, &self.terms_of(&info).await?, id);
-        let body = form::changes(&fields, form, &term.data);
+        let body = form::changes(&fields, form);
         match self.post(route, body.into()).if_match(form.get("etag")).send().await {
             Ok(_) => Ok(PrivateResponse::redirect(&self.after("saved", &[]))),
             Err(error) if error.status() < 500 => {
@@ -215,7 +215,6 @@ fn in_tree(terms: &[Value], nested: bool) -> Vec<(&Value, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn terms_follow_their_parents() {

@@ -133,6 +133,9 @@ impl AdminRequest<'_> {
     /// The page of a user.
     pub(crate) async fn edit_user(&self) -> Page {
         let id = self.id("user_id").unwrap_or_default();
+        if id == self.session.user.id.0 {
+            return Ok(PrivateResponse::redirect(&self.user_url(id)));
+        }
         let user = self.get(format!("users/{id}")).query("context", "edit").send().await?;
         self.user_page(&user.data, form::values_of(self.user_fields(false)?, &user.data), user.state, None).await
     }
@@ -161,8 +164,8 @@ impl AdminRequest<'_> {
     }
 
     /// The changes of a form of a user.
-    fn user_changes(fields: &[Field], form: &Form, user: &Value) -> serde_json::Map<String, Value> {
-        let mut body = form::changes(fields, form, user);
+    fn user_changes(fields: &[Field], form: &Form) -> serde_json::Map<String, Value> {
+        let mut body = form::changes(fields, form);
         if body.get("password").is_some_and(|password| *password == "") {
             body.shift_remove("password");
         }
@@ -175,7 +178,7 @@ impl AdminRequest<'_> {
     /// Creates a user.
     pub(crate) async fn create_user(&self, form: &Form) -> Page {
         let fields = self.user_fields(true)?;
-        let mut body = Self::user_changes(&fields, form, &Value::Null);
+        let mut body = Self::user_changes(&fields, form);
         body.retain(|_, value| *value != "");
         match self.post("users", body.into()).send().await {
             Ok(_) => Ok(PrivateResponse::redirect(&self.url("users.php", &[("done", "created")]))),
@@ -199,7 +202,7 @@ impl AdminRequest<'_> {
         }
         let user = self.get(&*route).query("context", "edit").send().await?;
         let fields = self.user_fields(false)?;
-        let body = Self::user_changes(&fields, form, &user.data);
+        let body = Self::user_changes(&fields, form);
         match self.post(route, body.into()).if_match(form.get("etag")).send().await {
             Ok(_) => Ok(PrivateResponse::redirect(&self.after("saved", &[]))),
             Err(error) if error.status() < 500 => {

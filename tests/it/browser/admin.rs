@@ -77,7 +77,7 @@ async fn a_list_is_searched_while_typing() {
     assert!(tab.text().contains("Moved to the trash."), "{}", tab.text());
     assert_eq!(tab.eval("document.querySelectorAll('tbody tr').length"), 0);
     tab.follow(".note button[value=restore]");
-    assert!(tab.text().contains("Restored from the trash."), "{}", tab.text());
+    assert!(tab.text().contains("Restored from the trash, as a draft."), "{}", tab.text());
     assert_eq!(tab.eval("document.querySelectorAll('tbody tr').length"), 12);
 }
 

@@ -25,6 +25,9 @@ export function start(form) {
   performance.measure("editor-open", { start: begin });
 }
 
+/** Values of the buttons that save. */
+const SAVES = new Set(["save", "publish", "submit"]);
+
 class Page {
   #writeBack = 0;
   /** Texts of the last request. */
@@ -44,6 +47,7 @@ class Page {
       page: () => location.href,
       fetch: (url, options) => window.fetch(url, options),
       parse: (html) => new DOMParser().parseFromString(html, "text/html"),
+      user: form.dataset.user ?? "",
     });
     this.copies = new Copies(storage(), form.dataset.key ?? "", randomName(), Date.now);
     this.uploads = new Uploads({
@@ -84,8 +88,6 @@ class Page {
     const content = defaultValue.replace(/\r\n?/g, "\n") === value ? defaultValue : value;
     const mount = el("div", { className: "editor" });
     const label = this.form.querySelector(`label[for="${this.textarea.id}"]`)?.textContent.trim() || "Content";
-    this.textarea.after(mount);
-    this.textarea.hidden = true;
     this.content = content;
     this.editor = new Editor({
       mount,
@@ -97,6 +99,9 @@ class Page {
       toTitle: () => (this.title?.focus(), Boolean(this.title)),
       say: (text) => this.show({ text, tone: "warn" }),
     });
+    // Without an editor, the field stays.
+    this.textarea.after(mount);
+    this.textarea.hidden = true;
     if (this.title instanceof HTMLTextAreaElement) this.fitTitle();
   }
 
@@ -151,6 +156,8 @@ class Page {
     this.writeBack();
     const button = event.submitter;
     if (button && (button.name !== "action" || button.hasAttribute("formaction") || button.hasAttribute("formtarget"))) return;
+    // Other actions lead to another page.
+    if (button && !SAVES.has(button.value)) return;
     event.preventDefault();
     clearErrors(this.form);
     this.saver.save(button?.value || "save");
@@ -200,10 +207,12 @@ class Page {
     // The autosave of an own draft changes the draft; that of other posts returns the tag that the form has.
     if (body.etag !== this.hidden("etag")) this.base = this.sent;
     this.setHidden("etag", body.etag);
+    // What the next save is compared with: fields that the user has not changed are not stored.
+    this.setHidden("opened", body.opened);
     this.setNonce(body.nonce);
     if (body.id) {
       this.setHidden("post", body.id);
-      this.copies.rename(`post-${body.id}`);
+      this.copies.rename(body.key ?? `post-${body.id}`);
       this.form.dataset.key = this.copies.key;
     }
     if (typeof body.edit === "string" && body.edit !== "") {

@@ -72,3 +72,11 @@ test("an empty document is an empty content", () => {
   assert.equal(origins.print(doc), "");
   assert.equal(origins.print(origins.open("<!-- wp:x /-->").type.create(null, schema.nodes.paragraph.create())), "");
 });
+
+test("texts that are made to be slow do not hang the page", { timeout: 60_000 }, () => {
+  const quotes = (n) => "<!-- wp:quote -->\n<blockquote>".repeat(n) + "x" + "</blockquote>\n<!-- /wp:quote -->".repeat(n);
+  const lists = (n) => "<!-- wp:list -->\n<ul><!-- wp:list-item -->\n<li>".repeat(n) + "x" + "</li>\n<!-- /wp:list-item --></ul>\n<!-- /wp:list -->".repeat(n);
+  for (const content of ["x" + " ".repeat(200_000) + "x", `${"a".padEnd(60)}\n`.repeat(3_000), quotes(2_000), lists(3_000)]) {
+    check(content);
+  }
+});

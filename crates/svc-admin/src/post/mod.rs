@@ -7,7 +7,7 @@ mod terms;
 
 use askama::Template;
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_model::PostId;
 use svc_schema::Error;
@@ -40,7 +40,6 @@ struct Conflict {
 struct EditorPage {
     page: Layout,
     id: i64,
-    post_type: String,
     action: String,
     title: String,
     /// The content, escaped for a `textarea`.
@@ -48,18 +47,23 @@ struct EditorPage {
     state: String,
     /// Identifies the form of a new post.
     form_id: String,
-    /// Date that the form shows: that of a draft changes with each save.
-    date: String,
+    /// The values that the form was opened with, as JSON.
+    opened: String,
     modified: String,
     /// Label of the status.
     status: String,
     /// The status itself.
     stored_status: String,
     is_public: bool,
-    can_publish: bool,
+    /// The button that publishes the post or asks for it: its value and label.
+    submit: Option<(&'static str, &'static str)>,
     panel: Vec<PanelSection>,
     terms: Vec<TermsView>,
     conflict: Option<Conflict>,
+    /// ID of the user, to whom copies in the browser belong.
+    user: i64,
+    /// Key of these copies.
+    key: String,
     /// Name of another user who has the post open; may be empty.
     holder: String,
     list: Link,
@@ -84,6 +88,16 @@ struct Shown<'a> {
     state: String,
     /// The form that was rejected, with the error.
     rejected: Option<(&'a Form, &'a Error)>,
+}
+
+/// The values that the form of a post is opened with, for the field [`form::OPENED`].
+fn opened_with(panel: &[PanelSection], terms: &[TermsView]) -> String {
+    let mut opened = Map::new();
+    for section in panel {
+        opened.append(&mut form::opened(&section.fields));
+    }
+    opened.extend(terms.iter().map(|view| (view.field.clone(), view.sent().into())));
+    Value::Object(opened).to_string()
 }
 
 /// A text as the content of a `textarea`. Browsers turn carriage returns into line breaks unless they are references.
@@ -138,15 +152,19 @@ impl AdminRequest<'_> {
         let heading = if is_new { info.add_new.clone() } else { title_of(item) };
         let mut page = self.layout(&heading, &list).await?;
         let fields = self.panel_fields(info, item, &schema).await?;
+        let defaults = self.defaults();
         let view = |fields: Vec<Field>| match rejected {
             Some((form, error)) => form::rejected(fields, form, error),
-            None => form::values_of(fields, item),
+            None => form::values_of(fields, if is_new { &defaults } else { item }),
         };
-        let panel = fields
-            .into_iter()
-            .map(|(title, open, fields)| PanelSection { title, open, fields: view(fields) })
-            .filter(|section| !section.fields.is_empty())
-            .collect();
+        let sections =
+            fields.into_iter().map(|(title, open, fields)| PanelSection { title, open, fields: view(fields) });
+        let panel: Vec<PanelSection> = sections.filter(|section| !section.fields.is_empty()).collect();
+        let terms = self.terms_views(info, item, rejected.map(|(form, _)| form)).await?;
+        let opened = match rejected {
+            Some((form, _)) => form.get(form::OPENED).to_owned(),
+            None => opened_with(&panel, &terms),
+        };
         let typed = |name: &str, stored: &str| match rejected {
             Some((form, _)) => form.get(name).replace("\r\n", "\n"),
             None => stored.to_owned(),
@@ -163,21 +181,31 @@ impl AdminRequest<'_> {
         let is_public = matches!(post_status, "publish" | "private" | "future");
         let template = EditorPage {
             id,
-            post_type: info.name.clone(),
             action: if is_new { self.url("post.php", &[("post_type", &info.name)]) } else { self.edit_url(id) },
             title: typed("title", text(item, "/title/raw")),
             content_html: for_textarea(&typed("content", text(item, "/content/raw"))),
             state,
             form_id: svc_auth::session::new_token().map(|token| token.expose().to_owned()).unwrap_or_default(),
-            date: text(item, "/date").to_owned(),
+            opened,
             modified: text(item, "/modified").to_owned(),
             status: status_label(post_status),
             stored_status: post_status.to_owned(),
             is_public,
-            can_publish: !is_public,
+            submit: match (is_public, info.can_publish) {
+                (true, _) => None,
+                (false, true) => Some(("publish", "Publish")),
+                (false, false) if post_status == "pending" => None,
+                (false, false) => Some(("submit", "Submit for review")),
+            },
             panel,
-            terms: self.terms_views(info, item, rejected.map(|(form, _)| form)).await?,
+            terms,
             conflict,
+            user: self.session.user.id.0,
+            key: if is_new {
+                format!("user-{}-new-{}", self.session.user.id.0, info.name)
+            } else {
+                self.copies_key(id)
+            },
             holder: self.holder_of(id)?,
             list: Link::new(&info.plural, list),
             view: (info.viewable && post_status == "publish").then(|| Link::new("View", text(item, "/link"))),
@@ -200,12 +228,36 @@ impl AdminRequest<'_> {
         Ok(layout::html(status, &template))
     }
 
+    /// Key of the browser's copies of a post.
+    fn copies_key(&self, id: i64) -> String {
+        format!("user-{}-post-{id}", self.session.user.id.0)
+    }
+
     /// The name of another user who has the post open; empty if nobody has.
     fn holder_of(&self, id: i64) -> Result<String, Error> {
         let (cx, identities) = (&self.parts.cx, &self.admin.pages.identities);
         let (caller, now) = (self.session.user.id, identities.now(cx));
         let holder = identities.site.read(cx, |db| edit_lock::holder(db, PostId(id), caller, now))?;
         Ok(holder.map_or_else(String::new, |user| plain(&user.display_name)))
+    }
+
+    /// What a new post has if the form does not change it.
+    fn defaults(&self) -> Value {
+        let settings = &self.session.settings;
+        let format = match settings.option("default_post_format") {
+            "" | "0" => "standard",
+            format => format,
+        };
+        json!({
+            "status": "draft",
+            "author": self.session.user.id.0,
+            "format": format,
+            "comment_status": settings.option("default_comment_status"),
+            "ping_status": settings.option("default_ping_status"),
+            "parent": 0,
+            "featured_media": 0,
+            "menu_order": 0,
+        })
     }
 
     /// The fields of the type, by name.
@@ -270,7 +322,7 @@ impl AdminRequest<'_> {
         }
         let file = self.get(&*route).query("context", "edit").send().await?;
         let fields = Self::file_fields();
-        let body = form::changes(&fields, form, &file.data);
+        let body = form::changes(&fields, form);
         match self.post(route, json!(body)).if_match(form.get("etag")).send().await {
             Ok(_) => Ok(PrivateResponse::redirect(&self.after("saved", &[]))),
             Err(error) if error.status() < 500 => {

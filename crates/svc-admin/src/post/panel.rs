@@ -75,9 +75,11 @@ impl AdminRequest<'_> {
         let has = |name: &str| schema[name].is_object();
         let mut publishing = Vec::new();
         if has("status") {
-            let mut statuses: Vec<_> = STATUSES.iter().map(|(value, label)| choice(*value, *label)).collect();
+            let may_have = |status: &str| info.can_publish || !matches!(status, "publish" | "private");
+            let statuses = STATUSES.iter().filter(|(value, _)| may_have(value));
+            let mut statuses: Vec<_> = statuses.map(|(value, label)| choice(*value, *label)).collect();
             let current = text(item, "/status");
-            if !current.is_empty() && !STATUSES.iter().any(|(value, _)| *value == current) {
+            if !current.is_empty() && !statuses.iter().any(|(value, _)| value == current) {
                 statuses.push(choice(current, crate::posts::status_label(current)));
             }
             publishing.push(Field::new("status", "Status", Control::Choice(statuses)));

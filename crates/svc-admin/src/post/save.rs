@@ -8,7 +8,7 @@ use svc_schema::Error;
 use svc_site::posts::edit_lock;
 use svc_text::{Quotes, specialchars_decode};
 
-use super::Shown;
+use super::{PanelSection, Shown, opened_with};
 use crate::{
     form, json_response,
     layout::TypeInfo,
@@ -18,6 +18,9 @@ use crate::{
 
 /// The texts of a post: names of the fields, and where the object has them.
 const TEXTS: &[(&str, &str)] = &[("title", "/title/raw"), ("content", "/content/raw"), ("excerpt", "/excerpt/raw")];
+
+/// Message after an autosave.
+const AUTOSAVED: &str = "Saved automatically.";
 
 /// State that no object has: a save that expects it is a conflict.
 const UNKNOWN_STATE: &str = "unknown";
@@ -29,6 +32,8 @@ struct Saved {
     state: String,
     done: &'static str,
     message: &'static str,
+    /// Whether only the texts were stored.
+    is_autosave: bool,
 }
 
 impl AdminRequest<'_> {
@@ -43,7 +48,7 @@ impl AdminRequest<'_> {
                 Err(error) => return Err(error),
             },
             None => {
-                let empty = Reply { data: Value::Null, total: 0, pages: 0, state: String::new() };
+                let empty = Reply::default();
                 (self.post_type(self.param("post_type")).await?, empty)
             }
         };
@@ -59,8 +64,13 @@ impl AdminRequest<'_> {
         if let Some(id) = id.filter(|_| form.get("action") == "lock" && allows(&stored.data, "PUT")) {
             return self.lock(id).await;
         }
+        if text(&stored.data, "/status") == "trash" {
+            let message = "This post is in the trash. Restore it there, then save again.";
+            let error = Error::new("admin_post_in_trash", message).with_status(400);
+            return if wants_json { Ok(error_for_script(&error)) } else { Err(error) };
+        }
         match self.store(&info, &stored, form, wants_json).await {
-            Ok(saved) if wants_json => Ok(self.saved_for_script(&saved)),
+            Ok(saved) if wants_json => self.saved_for_script(&info, &saved).await,
             Ok(saved) => {
                 let id = saved.reply.data["id"].as_i64().unwrap_or_default();
                 let url = svc_login::with_query(&self.edit_url(id), &[("done", saved.done)]);
@@ -106,7 +116,7 @@ impl AdminRequest<'_> {
     async fn store(&self, info: &TypeInfo, stored: &Reply, form: &Form, by_script: bool) -> Result<Saved, Error> {
         let item = &stored.data;
         let action = form.get("action");
-        if !matches!(action, "save" | "publish" | "autosave") {
+        if !matches!(action, "save" | "publish" | "submit" | "autosave") {
             return Err(unknown_action());
         }
         let mut changes = Map::new();
@@ -125,28 +135,24 @@ impl AdminRequest<'_> {
         let schema = self.schema_of(info).await?;
         let fields: Vec<_> = self.panel_fields(info, item, &schema).await?.into_iter().flat_map(|(.., f)| f).collect();
         let fields: Vec<_> = fields.into_iter().filter(|field| field.name != "excerpt").collect();
-        let mut shown = item.clone();
-        if !form.get("shown-date").is_empty() {
-            // The date of a draft changes with each save; it is sent if the user changed it.
-            shown["date"] = form.get("shown-date").into();
-        }
-        let mut others = form::changes(&fields, form, &shown);
+        let mut others = form::changes(&fields, form);
         if let Some(date) = others.get("date").and_then(Value::as_str) {
+            // Browsers leave out seconds that are 0.
             let date = if date.len() == "2026-11-26T09:30".len() { format!("{date}:00") } else { date.to_owned() };
-            if date.is_empty() || date == form.get("shown-date") {
+            let opened = form::opened_of(form);
+            if date.is_empty() || opened.get("date").and_then(Value::as_str) == Some(&*date) {
                 others.shift_remove("date");
             } else {
                 others.insert("date".to_owned(), date.into());
             }
         }
-        if item.is_null() {
-            // The defaults of the REST API apply to what the user left empty.
-            others.retain(|_, value| *value != "" && *value != 0 && *value != false);
-        }
         changes.append(&mut others);
         self.add_terms(info, item, form, &mut changes).await?;
         if action == "publish" && !matches!(changes.get("status").and_then(Value::as_str), Some("private")) {
             changes.insert("status".to_owned(), "publish".into());
+        }
+        if action == "submit" {
+            changes.insert("status".to_owned(), "pending".into());
         }
         let reply = self.write(info, item, changes, form).await?;
         let (done, message) = match (text(item, "/status"), text(&reply.data, "/status")) {
@@ -167,7 +173,7 @@ impl AdminRequest<'_> {
         changes: Map<String, Value>,
     ) -> Result<Saved, Error> {
         let (item, etag) = (&stored.data, form.get("etag"));
-        let message = "Saved automatically.";
+        let message = AUTOSAVED;
         let Some(id) = item["id"].as_i64() else {
             let reply = self.write(info, item, changes, form).await?;
             return self.after_write(info, reply, "draft", message).await;
@@ -176,15 +182,27 @@ impl AdminRequest<'_> {
         if !etag.is_empty() && etag != stored.state {
             return Err(changed_elsewhere());
         }
-        if !changes.is_empty() {
-            self.post(format!("{}/{id}/autosaves", info.rest_base), Value::Object(changes)).send().await?;
+        if changes.is_empty() {
+            return Ok(Saved {
+                reply: stored.clone(),
+                state: stored.state.clone(),
+                done: "draft",
+                message,
+                is_autosave: true,
+            });
         }
-        let now = self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await?;
-        // An own draft has the texts of the form now; other posts are unchanged.
-        let is_own = |pointer: &str, name: &str| text(&now.data, pointer) == form.get(name).replace("\r\n", "\n");
-        let has_texts = TEXTS.iter().all(|(name, pointer)| !form.has(name) || is_own(pointer, name));
-        let state = if now.state == stored.state || has_texts { now.state.clone() } else { UNKNOWN_STATE.to_owned() };
-        Ok(Saved { reply: now, state, done: "draft", message })
+        let call = self.post(format!("{}/{id}/autosaves", info.rest_base), Value::Object(changes));
+        let autosave = call.query("context", "edit").send().await?;
+        if autosave.data["id"] == id {
+            // The draft itself: the response has the fields of an autosave only.
+            let now = self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await?;
+            let is_same =
+                now.data["modified_gmt"] == autosave.data["modified_gmt"] && has_texts_of(&now.data, &autosave.data);
+            let state = if is_same { now.state.clone() } else { UNKNOWN_STATE.to_owned() };
+            return Ok(Saved { reply: now, state, done: "draft", message, is_autosave: true });
+        }
+        // The post is unchanged: the next save expects the state that this form has.
+        Ok(Saved { reply: stored.clone(), state: stored.state.clone(), done: "draft", message, is_autosave: true })
     }
 
     async fn write(
@@ -215,21 +233,34 @@ impl AdminRequest<'_> {
     ) -> Result<Saved, Error> {
         let id = reply.data["id"].as_i64().unwrap_or_default();
         let now = self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await?;
-        let is_same = TEXTS.iter().all(|(_, pointer)| text(&now.data, pointer) == text(&reply.data, pointer))
+        let is_same = has_texts_of(&now.data, &reply.data)
             && ["status", "slug", "date", "modified_gmt", "author", "password"]
                 .iter()
                 .all(|f| now.data[f] == reply.data[f]);
         let state = if is_same { now.state } else { UNKNOWN_STATE.to_owned() };
-        Ok(Saved { reply, state, done, message })
+        Ok(Saved { reply, state, done, message, is_autosave: message == AUTOSAVED })
     }
 
-    fn saved_for_script(&self, saved: &Saved) -> PrivateResponse {
+    /// The values with which the form of a stored post is opened.
+    async fn opened_now(&self, info: &TypeInfo, item: &Value) -> Result<String, Error> {
+        let schema = self.schema_of(info).await?;
+        let fields = self.panel_fields(info, item, &schema).await?;
+        let section = |(title, open, fields)| PanelSection { title, open, fields: form::values_of(fields, item) };
+        let panel: Vec<PanelSection> = fields.into_iter().map(section).collect();
+        Ok(opened_with(&panel, &self.terms_views(info, item, None).await?))
+    }
+
+    async fn saved_for_script(&self, info: &TypeInfo, saved: &Saved) -> Page {
         let item = &saved.reply.data;
+        // An autosave stores the texts only, so the other fields are compared with the same values as before.
+        let opened = if saved.is_autosave { Value::Null } else { self.opened_now(info, item).await?.into() };
         let id = item["id"].as_i64().unwrap_or_default();
-        json_response(
+        Ok(json_response(
             200,
             &json!({
                 "id": id,
+                "key": self.copies_key(id),
+                "opened": opened,
                 "status": item["status"],
                 "title": title_of(item),
                 "etag": saved.state,
@@ -242,7 +273,7 @@ impl AdminRequest<'_> {
                 "edit": self.edit_url(id),
                 "message": saved.message,
             }),
-        )
+        ))
     }
 
     /// The response for a script whose save was refused; after a conflict with the stored version.
@@ -266,6 +297,11 @@ impl AdminRequest<'_> {
             }),
         ))
     }
+}
+
+/// Whether a post has the texts of another object, as far as that has them.
+fn has_texts_of(post: &Value, other: &Value) -> bool {
+    TEXTS.iter().all(|(_, pointer)| other.pointer(pointer).is_none_or(|text| post.pointer(pointer) == Some(text)))
 }
 
 /// The post has changed since the form was made.

@@ -1,10 +1,13 @@
 //! The terms of a post: check boxes for hierarchical taxonomies, names for the others.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 use svc_login::Form;
 use svc_schema::Error;
 
 use crate::{
+    form,
     layout::{TaxonomyInfo, TypeInfo, plain},
     request::{AdminRequest, items, text},
 };
@@ -34,12 +37,42 @@ fn ids(value: &Value) -> Vec<i64> {
     items(value).iter().filter_map(Value::as_i64).collect()
 }
 
-/// The names of a comma-separated list, without repetitions.
+impl TermsView {
+    /// The values that a form sends for the terms if nobody changes them, as one text.
+    pub(super) fn sent(&self) -> String {
+        match &self.names {
+            Some(names) => names.clone(),
+            None => id_list(self.boxes.iter().filter(|(.., selected)| *selected).map(|(id, ..)| *id).collect()),
+        }
+    }
+}
+
+/// IDs as one text, in a fixed order.
+fn id_list(mut ids: Vec<i64>) -> String {
+    ids.sort_unstable();
+    ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Names as a comma-separated list. Those with a comma are in quotation marks.
+fn name_list(names: impl Iterator<Item = String>) -> String {
+    let quoted = |name: String| if name.contains(',') { format!("\"{name}\"") } else { name };
+    names.map(quoted).collect::<Vec<_>>().join(", ")
+}
+
+/// The names of such a list, without repetitions.
 fn names_in(list: &str) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            names.push(name.to_owned());
+    let (mut names, mut name, mut is_quoted) = (Vec::<String>::new(), String::new(), false);
+    for letter in list.chars().chain([',']) {
+        match letter {
+            '"' if is_quoted || name.trim().is_empty() => is_quoted = !is_quoted,
+            ',' if !is_quoted => {
+                let known = names.iter().any(|known| known.eq_ignore_ascii_case(name.trim()));
+                if !name.trim().is_empty() && !known {
+                    names.push(name.trim().to_owned());
+                }
+                name.clear();
+            }
+            other => name.push(other),
         }
     }
     names.truncate(MOST_TERMS);
@@ -83,7 +116,7 @@ impl AdminRequest<'_> {
                     field,
                 }
             } else {
-                let stored = terms.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", ");
+                let stored = name_list(terms.into_iter().map(|(_, name)| name));
                 let names = form.map_or(stored, |form| form.get(&field).to_owned());
                 TermsView {
                     title: taxonomy.plural,
@@ -117,18 +150,28 @@ impl AdminRequest<'_> {
         form: &Form,
         changes: &mut Map<String, Value>,
     ) -> Result<(), Error> {
+        let opened = form::opened_of(form);
         for taxonomy in self.taxonomies_of(info).await? {
             let field = field_of(&taxonomy);
             if form.get("has-terms").is_empty() {
                 continue;
             }
             let own = ids(&item[&taxonomy.rest_base]);
-            let mut wanted: Vec<i64> = if taxonomy.hierarchical {
-                form.all(&field).filter_map(|id| id.parse().ok()).collect()
+            let before = opened.get(&field).and_then(Value::as_str).unwrap_or_default();
+            let (mut wanted, names) = if taxonomy.hierarchical {
+                let boxes: Vec<i64> = form.all(&field).filter_map(|id| id.parse().ok()).collect();
+                let names = form.get(&format!("new-{field}"));
+                if names.trim().is_empty() && id_list(boxes.clone()) == before {
+                    continue;
+                }
+                (boxes, names)
+            } else if form.get(&field) == before {
+                continue;
             } else {
-                Vec::new()
+                (Vec::new(), form.get(&field))
             };
-            let names = if taxonomy.hierarchical { form.get(&format!("new-{field}")) } else { form.get(&field) };
+            // Those that the form does not show stay.
+            wanted.extend(own.iter().skip(MOST_TERMS));
             let known = if taxonomy.hierarchical { Vec::new() } else { self.terms_named(&taxonomy, &own).await? };
             for name in names_in(names) {
                 let id = match known.iter().find(|(_, known)| known.to_lowercase() == name.to_lowercase()) {
@@ -137,10 +180,9 @@ impl AdminRequest<'_> {
                 };
                 wanted.push(id);
             }
-            let same = wanted.len() == own.len() && wanted.iter().all(|id| own.contains(id));
-            if !same {
-                changes.insert(taxonomy.rest_base.clone(), json!(wanted));
-            }
+            let mut seen = HashSet::new();
+            wanted.retain(|id| seen.insert(*id));
+            changes.insert(taxonomy.rest_base.clone(), json!(wanted));
         }
         Ok(())
     }
@@ -172,6 +214,9 @@ mod tests {
     #[test]
     fn names_are_separated_by_commas() {
         assert_eq!(names_in(" a, B b ,,A,c"), ["a", "B b", "c"]);
+        assert_eq!(names_in("\"Foo, Bar\", b, 7\" disc"), ["Foo, Bar", "b", "7\" disc"]);
+        let list = name_list(["Foo, Bar", "b"].map(str::to_owned).into_iter());
+        assert_eq!(names_in(&list), ["Foo, Bar", "b"]);
         let many = (0..500).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
         assert_eq!(names_in(&many).len(), MOST_TERMS);
     }

@@ -110,10 +110,12 @@ function* separate(pieces) {
     } else if (WHITE.test(piece.source)) {
       yield piece.source;
     } else {
-      const [, start, source, end] = /^([ \t\n\f\r]*)([^]*?)([ \t\n\f\r]*)$/.exec(piece.source);
+      const start = /^[ \t\n\f\r]*/.exec(piece.source)[0];
+      let last = piece.source.length;
+      while (" \t\n\f\r".includes(piece.source[last - 1])) last--;
       if (start) yield start;
-      yield { ...piece, source };
-      if (end) yield end;
+      yield { ...piece, source: piece.source.slice(start.length, last) };
+      if (last < piece.source.length) yield piece.source.slice(last);
     }
   }
 }

@@ -18,7 +18,7 @@ const { nodes } = schema;
  */
 export function readBlock(piece) {
   const read = piece.whole && READERS[piece.name];
-  if (read && piece.closer === piece.name) {
+  if (read && piece.closer === piece.name && isShallow(piece)) {
     const attrs = parse(piece.json);
     const node = attrs && read(piece, attrs);
     if (node) {
@@ -27,6 +27,19 @@ export function readBlock(piece) {
     }
   }
   return nodes.opaque.create({ name: piece.name, source: piece.source });
+}
+
+/** Blocks within blocks beyond this depth are not edited: each level is printed and compared again. */
+const MAX_DEPTH = 24;
+
+/** Whether the blocks within the block are at most that deep. */
+function isShallow(piece) {
+  let level = [piece];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return false;
+    level = level.flatMap((block) => block.inside.filter((part) => typeof part !== "string"));
+  }
+  return true;
 }
 
 /** The text of a block that has no blocks within, or null. */

@@ -55,6 +55,8 @@ export class Server {
     if (response.status >= 500) throw new Error(`status ${response.status}`);
     const form = this.parse(await response.text()).getElementById("post-form");
     const nonce = form && nonceField(form)?.value;
+    // Somebody else has logged in: the text is not saved in their name.
+    if ((form?.dataset.user ?? "") !== (this.user ?? "")) return null;
     return nonce ? { nonce, restNonce: form.dataset.restNonce ?? "" } : null;
   }
 }

@@ -11,8 +11,24 @@ const RENAMED = "data-was-";
  * @returns {HTMLElement} the body of a document of its own. Attributes that act may still be in it
  */
 export function parseQuietly(html) {
-  const quiet = html.replace(/<style[\s>][^]*?<\/style\s*>/gi, "").replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'/])(on[a-z]+|style)(?=\s*=)/gi, `$1${RENAMED}$2`));
+  const quiet = withoutStyles(html).replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'/])(on[a-z]+|style)(?=\s*=)/gi, `$1${RENAMED}$2`));
   return new DOMParser().parseFromString(quiet.includes("<body") ? quiet : `<!doctype html><body>${quiet}`, "text/html").body;
+}
+
+/** The HTML without its style sheets, in time that grows with its length only. */
+function withoutStyles(html) {
+  const open = /<style[\s>]/gi;
+  const close = /<\/style\s*>/gi;
+  let out = "";
+  let at = 0;
+  for (;;) {
+    open.lastIndex = at;
+    const begin = open.exec(html);
+    close.lastIndex = begin?.index ?? 0;
+    if (!begin || !close.exec(html)) return out + html.slice(at);
+    out += html.slice(at, begin.index);
+    at = close.lastIndex;
+  }
 }
 
 /** Text of an element's style attribute, "" for none. */
