@@ -1,5 +1,7 @@
 //! The field table of themes.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 use svc_content::{Shortcodes, texturize};
 use svc_model::PostId;
@@ -31,6 +33,16 @@ impl ThemeItem {
         theme::folder_url(&self.url, folder)
     }
 
+    /// Whether the theme's folder exists.
+    pub(super) fn has_folder(&self, themes: &Path) -> bool {
+        theme::is_folder_name(&self.theme.stylesheet) && themes.join(&self.theme.stylesheet).is_dir()
+    }
+
+    /// A value of the header; `false` without a style sheet, as in WordPress.
+    fn of_header(&self, value: impl Into<Value>) -> Value {
+        if self.theme.about.is_missing { false.into() } else { value.into() }
+    }
+
     fn screenshot(&self) -> String {
         let file = self.theme.screenshot.as_deref();
         file.map_or(String::new(), |file| format!("{}/{file}", self.folder_url(&self.theme.stylesheet)))
@@ -53,7 +65,7 @@ impl ThemeItem {
     fn tags(&self) -> Value {
         let by_position =
             self.theme.about.tags.iter().map(|(position, tag)| (position.to_string(), Value::from(tag.as_str())));
-        svc_php::list::list_shape(by_position.collect::<Map<_, _>>().into())
+        self.of_header(svc_php::list::list_shape(by_position.collect::<Map<_, _>>().into()))
     }
 
     fn tag_names(&self) -> String {
@@ -63,7 +75,11 @@ impl ThemeItem {
 
 type ThemeField = Field<ThemeItem, ()>;
 
-/// Adds the subfields `raw` and `rendered`.
+/// Descriptions of subfields.
+const RAW: &str = "Value from the theme's header.";
+const RENDERED: &str = "Value as HTML.";
+
+/// Adds the subfields `raw` and `rendered` of a value of the header.
 fn raw_and_rendered(
     field: &mut ThemeField,
     format: Option<&str>,
@@ -74,8 +90,8 @@ fn raw_and_rendered(
         let schema = string().describe(description);
         if let Some(format) = format { schema.format(format) } else { schema }
     };
-    field.subfield("raw", text("Value from the theme's header.")).get(raw);
-    field.subfield("rendered", text("Value as HTML.")).get(rendered);
+    field.subfield("raw", text(RAW)).get(move |t| t.of_header(raw(t)));
+    field.subfield("rendered", text(RENDERED)).get(move |t| t.of_header(rendered(t)));
 }
 
 #[rustfmt::skip]
@@ -83,10 +99,10 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     let mut f = Fields::<ThemeItem, ()>::new(OBJECT);
     f.add("stylesheet", string().describe("Name of the theme's folder.").readonly()).get(|t| t.theme.stylesheet.clone());
     f.add("template", string().describe("Name of the parent theme's folder, or of the theme's own folder.").readonly()).get(|t| t.theme.template.clone());
-    f.add("requires_php", string().describe("Minimum PHP version.").readonly()).get(|t| t.theme.about.requires_php.clone());
-    f.add("requires_wp", string().describe("Minimum WordPress version.").readonly()).get(|t| t.theme.about.requires_wp.clone());
-    f.add("textdomain", string().describe("Text domain of the theme's translations.").readonly()).get(|t| t.theme.about.text_domain.clone());
-    f.add("version", string().describe("The theme's version.").readonly()).get(|t| t.theme.about.version.clone());
+    f.add("requires_php", string().describe("Minimum PHP version.").readonly()).get(|t| t.of_header(t.theme.about.requires_php.clone()));
+    f.add("requires_wp", string().describe("Minimum WordPress version.").readonly()).get(|t| t.of_header(t.theme.about.requires_wp.clone()));
+    f.add("textdomain", string().describe("Text domain of the theme's translations.").readonly()).get(|t| t.of_header(t.theme.about.text_domain.clone()));
+    f.add("version", string().describe("The theme's version.").readonly()).get(|t| t.of_header(t.theme.about.version.clone()));
     f.add("screenshot", string().describe("URL of the theme's screenshot.").format("uri").readonly()).get(ThemeItem::screenshot);
     let author = f.add("author", object(NO_PROPERTIES).describe("Author of the theme.").readonly());
     raw_and_rendered(author, None, |t| t.theme.about.author.clone(), ThemeItem::author);
@@ -95,10 +111,12 @@ pub(super) fn fields() -> Fields<ThemeItem, ()> {
     let description = f.add("description", object(NO_PROPERTIES).describe("Description of the theme.").readonly());
     raw_and_rendered(description, None, |t| t.theme.about.description.clone(), |t| texturize(&t.theme.about.description, &Shortcodes::default()));
     let name = f.add("name", object(NO_PROPERTIES).describe("Display name of the theme.").readonly());
-    raw_and_rendered(name, None, |t| t.theme.about.name.clone(), |t| t.theme.about.name.clone());
+    for (value, description) in [("raw", RAW), ("rendered", RENDERED)] {
+        name.subfield(value, string().describe(description)).get(|t| t.theme.about.name.clone());
+    }
     let tags = f.add("tags", object(NO_PROPERTIES).describe("Tags of the theme.").readonly());
     tags.subfield("raw", array(string()).describe("Tags as a list.")).get(ThemeItem::tags);
-    tags.subfield("rendered", string().describe("Tags as a comma-separated string.")).get(ThemeItem::tag_names);
+    tags.subfield("rendered", string().describe("Tags as a comma-separated string.")).get(|t| t.of_header(t.tag_names()));
     let theme_uri = f.add("theme_uri", object(NO_PROPERTIES).describe("URL of the theme's website.").readonly());
     raw_and_rendered(theme_uri, Some("uri"), |t| t.theme.about.theme_uri.clone(), |t| svc_text::esc_url(&t.theme.about.theme_uri).into_string());
     f.add("status", string().describe("Whether the theme is active.").one_of(["inactive", "active"]))

@@ -52,15 +52,26 @@ fn rights(site: &Arc<Site>, req: &Request, settings: &Settings) -> Result<(bool,
     Ok((all, is_writer(site, req)?))
 }
 
+/// Reads a theme that can be used.
 fn read(cx: &Context, site: &Arc<Site>, stylesheet: &str, settings: &Arc<Settings>) -> Option<ThemeItem> {
     let active = site.theme(cx, settings);
-    let is_active = active.name == stylesheet;
     let theme = match &active.theme {
-        Some(theme) if is_active => theme.clone(),
+        Some(theme) if active.name == stylesheet => theme.clone(),
         _ => Theme::read(&site.themes_dir(), stylesheet, &settings.themes_url())?,
     };
+    Some(item(site, theme, settings))
+}
+
+/// Reads a theme, even if its parent, its templates, its style sheet or its folder are missing.
+fn read_any(cx: &Context, site: &Arc<Site>, stylesheet: &str, settings: &Arc<Settings>) -> ThemeItem {
+    read(cx, site, stylesheet, settings)
+        .unwrap_or_else(|| item(site, Theme::read_broken(&site.themes_dir(), stylesheet), settings))
+}
+
+fn item(site: &Arc<Site>, theme: Theme, settings: &Settings) -> ThemeItem {
+    let is_active = theme.stylesheet == settings.option("stylesheet");
     let supports = if is_active { supports::of(&theme, &site.registries.theme_supports) } else { Map::new() };
-    Some(ThemeItem { theme, is_active, supports, url: settings.themes_url(), styles: None })
+    ThemeItem { theme, is_active, supports, url: settings.themes_url(), styles: None }
 }
 
 /// Loads the ids of these themes' global styles posts, if links are requested. Creates the active theme's post if it
@@ -108,14 +119,19 @@ impl RegistryEntries for Themes {
     async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<ThemeItem>> {
         let settings = rest.site.settings(req.cx())?;
         let requested = requested_statuses(req);
-        let folder = rest.site.themes_dir();
-        // This reads many files.
-        let names = run_blocking(move || theme::folders(&folder)).await?;
+        let active = settings.option("stylesheet");
         let mut entries = Vec::new();
-        for name in names {
-            let status = if name == settings.option("stylesheet") { "active" } else { "inactive" };
-            if requested.as_ref().is_none_or(|requested| requested.iter().any(|r| r == status)) {
-                entries.extend(read(req.cx(), &rest.site, &name, &settings));
+        // As in WordPress, this filter alone is about the stored name; all others select from the folders.
+        if requested.as_ref().is_some_and(|statuses| statuses == &["active"]) {
+            entries.push(read_any(req.cx(), &rest.site, active, &settings));
+        } else {
+            let folder = rest.site.themes_dir();
+            // This reads many files.
+            for name in run_blocking(move || theme::folders(&folder)).await? {
+                let status = if name == active { "active" } else { "inactive" };
+                if requested.as_ref().is_none_or(|requested| requested.iter().any(|r| r == status)) {
+                    entries.extend(read(req.cx(), &rest.site, &name, &settings));
+                }
             }
         }
         let total = u64::try_from(entries.len()).unwrap_or(u64::MAX);
@@ -165,7 +181,10 @@ impl RegistryEntries for Themes {
         let stylesheet: String = req.require("stylesheet")?;
         // An empty name, which only the query can have, is the active theme.
         let stylesheet = if stylesheet.is_empty() { settings.option("stylesheet") } else { &stylesheet };
-        let mut item = read(req.cx(), &rest.site, stylesheet, &settings).ok_or_else(not_found)?;
+        let mut item = read_any(req.cx(), &rest.site, stylesheet, &settings);
+        if item.theme.about.is_missing && !item.has_folder(&rest.site.themes_dir()) {
+            return Err(not_found());
+        }
         load_styles(&rest.site, std::slice::from_mut(&mut item), req).await?;
         Ok(item)
     }

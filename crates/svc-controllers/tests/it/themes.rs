@@ -369,6 +369,54 @@ async fn styles_of_an_active_theme_without_a_folder_are_the_defaults() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_active_theme_is_listed_whatever_it_lacks() {
+    let (folder, h) = site();
+    let theme = folder.path().join("themes/fixture");
+    let list = |query: &'static str| h.get(CONTRIBUTOR, "/svc/v2/themes", query);
+    fs::remove_file(theme.join("templates/index.html")).unwrap();
+    let item = list("status=active").await.body[0].clone();
+    assert_eq!(
+        (&item["name"]["raw"], &item["version"], &item["is_block_theme"]),
+        (&json!("Fixture"), &json!("1.0"), &json!(false))
+    );
+    fs::write(theme.join("style.css"), "/*\nTheme Name: Orphan\nTemplate: nowhere\nTags: a, b\n*/").unwrap();
+    let item = list("status=active").await.body[0].clone();
+    assert_eq!(
+        (&item["name"]["raw"], &item["template"], &item["tags"]["rendered"]),
+        (&json!("Orphan"), &json!("nowhere"), &json!("a, b"))
+    );
+    let one = h.get(CONTRIBUTOR, "/svc/v2/themes/fixture", "").await;
+    assert_eq!((one.status, &one.body["name"]), (200, &item["name"]));
+    fs::remove_file(theme.join("style.css")).unwrap();
+    assert_eq!(h.get(CONTRIBUTOR, "/svc/v2/themes/fixture", "").await.status, 200, "the folder exists");
+    fs::remove_dir_all(&theme).unwrap();
+    assert_eq!(h.get(CONTRIBUTOR, "/svc/v2/themes/fixture", "").await.code(), "rest_theme_not_found");
+    let response = list("status=active").await;
+    assert_eq!((response.status, response.header("x-svc-total")), (200, Some("1")));
+    let item = &response.body[0];
+    for name in ["requires_php", "requires_wp", "textdomain", "version", "is_block_theme"] {
+        assert_eq!(item[name], false, "{name}");
+    }
+    for name in ["author", "author_uri", "description", "tags", "theme_uri"] {
+        assert_eq!(item[name], json!({"raw": false, "rendered": false}), "{name}");
+    }
+    for (name, value) in [
+        ("stylesheet", json!("fixture")),
+        ("template", json!("fixture")),
+        ("screenshot", json!("")),
+        ("name", json!({"raw": "fixture", "rendered": "fixture"})),
+        ("status", json!("active")),
+    ] {
+        assert_eq!(item[name], value, "{name}");
+    }
+    assert_eq!(item["theme_supports"]["block-templates"], false);
+    assert!(item["default_template_types"].is_array() && item["_links"]["svc:user-global-styles"].is_array());
+    // As in WordPress, other filters list folders.
+    assert_eq!(h.get(ADMIN, "/svc/v2/themes", "status=active,active").await.body, json!([]));
+    assert_eq!(h.get(ADMIN, "/svc/v2/themes", "").await.body.as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn invalid_folder_names_match_no_route() {
     let (_folder, h) = site();
     for name in ["a:b", "a*b", "a?b", "a\"b", "a<b", "a>b", "a|b", "a/b/c"] {

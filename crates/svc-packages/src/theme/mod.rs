@@ -46,6 +46,8 @@ pub struct ThemeHeader {
     pub text_domain: String,
     /// Tags with their index in the header; empty ones are omitted.
     pub tags: Vec<(usize, String)>,
+    /// There is no style sheet to read: the name is the folder's, everything else is empty.
+    pub is_missing: bool,
 }
 
 /// A style variation of a theme.
@@ -161,7 +163,7 @@ impl Theme {
             Some(template) => Some(Arc::new(Self::read_at(themes, template, url, parents.checked_sub(1)?)?)),
             None => None,
         };
-        let of_blocks = ["templates", "block-templates"].iter().any(|f| folder.join(f).join("index.html").is_file());
+        let of_blocks = has_block_index(&folder);
         if parent.is_none() && !of_blocks && !folder.join("index.php").is_file() {
             return None;
         }
@@ -174,10 +176,7 @@ impl Theme {
             stylesheet: stylesheet.to_owned(),
             template: template.unwrap_or_else(|| stylesheet.to_owned()),
             about: about(&head, stylesheet),
-            screenshot: ["png", "gif", "jpg", "jpeg", "webp", "avif"]
-                .iter()
-                .map(|ending| format!("screenshot.{ending}"))
-                .find(|file| folder.join(file).is_file()),
+            screenshot: screenshot(&folder),
             is_block_theme: of_blocks || parent.as_ref().is_some_and(|p| p.is_block_theme),
             has_json: own.is_some() || parent.as_ref().is_some_and(|p| p.has_json),
             json,
@@ -192,6 +191,33 @@ impl Theme {
         theme.inherit();
         theme.apply_block_variations();
         Some(theme)
+    }
+
+    /// What is known of a theme that [`Self::read`] rejects: the header of its style sheet, if there is one. Source: the constructor of
+    /// `WP_Theme`.
+    pub fn read_broken(themes: &Path, stylesheet: &str) -> Theme {
+        let folder = themes.join(stylesheet);
+        let head = is_folder_name(stylesheet).then(|| header::read(&folder.join("style.css"))).flatten();
+        let about = match &head {
+            Some(head) => about(head, stylesheet),
+            None => ThemeHeader { name: stylesheet.to_owned(), is_missing: true, ..ThemeHeader::default() },
+        };
+        Theme {
+            stylesheet: stylesheet.to_owned(),
+            template: head.and_then(|head| header::field(&head, "Template")).unwrap_or_else(|| stylesheet.to_owned()),
+            screenshot: screenshot(&folder),
+            is_block_theme: !about.is_missing && has_block_index(&folder),
+            has_json: folder.join("theme.json").is_file(),
+            about,
+            json: ThemeJson::default(),
+            templates: Vec::new(),
+            parts: Vec::new(),
+            patterns: Vec::new(),
+            variations: Vec::new(),
+            page_templates: Vec::new(),
+            parent: None,
+            folder,
+        }
     }
 
     /// Inherits everything from the parent that the theme does not have.
@@ -287,6 +313,17 @@ impl Theme {
     }
 }
 
+/// Whether the folder has the block template that every block theme has.
+fn has_block_index(folder: &Path) -> bool {
+    ["templates", "block-templates"].iter().any(|f| folder.join(f).join("index.html").is_file())
+}
+
+/// The file name of the screenshot in the folder.
+fn screenshot(folder: &Path) -> Option<String> {
+    let names = ["png", "gif", "jpg", "jpeg", "webp", "avif"].map(|ending| format!("screenshot.{ending}"));
+    names.into_iter().find(|file| folder.join(file).is_file())
+}
+
 /// Parses the header of a style sheet and sanitizes its texts.
 fn about(head: &str, stylesheet: &str) -> ThemeHeader {
     let field = |name: &str| header::field(head, name).unwrap_or_default();
@@ -308,6 +345,7 @@ fn about(head: &str, stylesheet: &str) -> ThemeHeader {
             .enumerate()
             .filter(|(_, tag)| !tag.is_empty())
             .collect(),
+        is_missing: false,
     }
 }
 
