@@ -283,14 +283,14 @@ pub fn counts(db: &mut Db, post: Option<PostId>) -> Result<HashMap<String, u64>>
     Ok(rows.into_iter().collect())
 }
 
-/// Inserts a comment, ignoring its `id`, updates the comment count of its post, and returns the new id.
+/// Inserts a comment, ignoring its `id`, and returns the new id. An approved one updates the comment count of its post.
 pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
     let (columns, row) = columns::inserted(&COLUMNS, comment, tx.charset());
     let mut insert = Query::insert();
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = tx.insert_row(&insert, rows::COMMENTS)?;
-    count_changed(tx, comment.post, counted(comment))?;
+    count_if_approved(tx, comment, 1)?;
     Ok(CommentId(id))
 }
 
@@ -321,7 +321,7 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
     tx.change_rows(&delete, rows::COMMENTS, &[id.0])?;
-    count_changed(tx, comment.post, -counted(&comment))?;
+    count_if_approved(tx, &comment, -1)?;
     Ok(Some(comment))
 }
 
@@ -346,6 +346,12 @@ pub(crate) fn delete_of_posts(tx: &mut Tx, posts: &[i64]) -> Result<()> {
 /// 1 if a comment counts for its post, otherwise 0: approved comments count, except notes.
 fn counted(comment: &Comment) -> i64 {
     i64::from(comment.approved == "1" && comment.comment_type != "note")
+}
+
+/// Updates the comment count of a comment's post after the comment was added (1) or deleted (-1). If the comment is not approved, the
+/// stored count stays as it is, as in WordPress: that of a post in the trash is the one before.
+fn count_if_approved(tx: &mut Tx, comment: &Comment, n: i64) -> Result<()> {
+    if comment.approved == "1" { count_changed(tx, comment.post, n * counted(comment)) } else { Ok(()) }
 }
 
 /// Updates the comment count of a post after `n` more comments count.
@@ -434,6 +440,34 @@ mod tests {
             store.write_blocking(move |tx| delete(tx, id)).unwrap();
             assert_eq!(store.read_blocking(|db| get(db, reply)).unwrap().unwrap().parent.0, 0, "replies move up");
             assert_eq!(store.read_blocking(|db| counts(db, Some(PostId(1001)))).unwrap()["0"], 1);
+        });
+    }
+
+    #[test]
+    fn comments_that_are_not_approved_leave_the_stored_count() {
+        use svc_model::Post;
+
+        fixture::on_each(|store| {
+            let pending = Comment { post: PostId(1001), approved: "0".to_owned(), ..Comment::default() };
+            // The count that is stored after another program wrote a wrong one and `change` ran.
+            let counted_after = |change: Box<dyn Fn(&mut Tx) -> Result<()> + Send>| {
+                let count = store.write_blocking(move |tx| {
+                    let wrong =
+                        Post { comment_count: 0, ..Post::clone(&crate::posts::get(tx, PostId(1001))?.unwrap()) };
+                    crate::posts::update(tx, &wrong)?;
+                    change(tx)?;
+                    Ok(crate::posts::get(tx, PostId(1001))?.unwrap().comment_count)
+                });
+                count.unwrap()
+            };
+            let held = pending.clone();
+            let inserted = store.write_blocking(move |tx| insert(tx, &held)).unwrap();
+            let approved = Comment { approved: "1".to_owned(), ..pending.clone() };
+            let note = Comment { comment_type: "note".to_owned(), ..approved.clone() };
+            assert_eq!(counted_after(Box::new(move |tx| insert(tx, &pending).map(drop))), 0, "inserted");
+            assert_eq!(counted_after(Box::new(move |tx| delete(tx, inserted).map(drop))), 0, "deleted");
+            assert_eq!(counted_after(Box::new(move |tx| insert(tx, &note).map(drop))), 1, "an approved note");
+            assert_eq!(counted_after(Box::new(move |tx| insert(tx, &approved).map(drop))), 2, "approved");
         });
     }
 }
