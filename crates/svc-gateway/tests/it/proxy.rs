@@ -1,12 +1,23 @@
 //! Forwarding: streams, retries, limits and failures.
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::{
+    net::Ipv4Addr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::Request;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use svc_gateway::{BoxError, Failure, Origin, ProxyLimits, boxed, empty};
+use tracing_subscriber::{
+    layer::{self, Layer, SubscriberExt as _},
+    registry,
+};
 
 use crate::upstream::{proxy, start};
 
@@ -171,6 +182,31 @@ async fn requests_that_must_not_be_forwarded() {
     assert_eq!(proxy.forward(trace, ORIGIN).await.err(), Some(Failure::Method));
     let hosts = Request::get("/").header("host", "a.example").header("host", "b.example").body(empty()).unwrap();
     assert_eq!(proxy.forward(hosts, ORIGIN).await.err(), Some(Failure::InvalidHead));
+}
+
+/// Counts the warnings of the proxy.
+struct Warnings(Arc<AtomicUsize>);
+
+impl<S: tracing::Subscriber> Layer<S> for Warnings {
+    fn on_event(&self, event: &tracing::Event<'_>, _: layer::Context<'_, S>) {
+        let is_ours = event.metadata().target() == "svc_gateway::proxy";
+        self.0.fetch_add(usize::from(is_ours && *event.metadata().level() == tracing::Level::WARN), Relaxed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn loops_are_logged_once_per_minute() {
+    let n_logged = Arc::new(AtomicUsize::new(0));
+    let _log = tracing::subscriber::set_default(registry().with(Warnings(Arc::clone(&n_logged))));
+    let proxy = proxy(start(|_, _| panic!("nothing is forwarded")), ProxyLimits::default());
+    for (wait, expected) in [(0, 1), (0, 1), (30, 1), (29, 1), (2, 2), (0, 2)] {
+        tokio::time::advance(Duration::from_secs(wait)).await;
+        for _ in 0..10 {
+            let looping = Request::get("/").header("via", "1.1 test-1").body(empty()).unwrap();
+            assert_eq!(proxy.forward(looping, ORIGIN).await.err(), Some(Failure::Loop));
+        }
+        assert_eq!(n_logged.load(Relaxed), expected, "after {wait} more seconds");
+    }
 }
 
 #[tokio::test]
