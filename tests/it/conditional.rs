@@ -345,3 +345,17 @@ async fn other_origins_may_ask_for_conditional_headers() {
     assert!(preflight("if-match, content-type").await.ends_with("Content-Type, If-Match"));
     assert!(preflight("content-type").await.ends_with("Content-Type"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_origins_can_read_tags_limits_and_ids() {
+    let site = Site::start().await;
+    let origin = [("Origin", "http://example.org")];
+    for path in [ONE, "/svc-json/no/such/route"] {
+        let response = send(site.address, "GET", path, &origin, "").await;
+        let lists = response.all("access-control-expose-headers").join(", ");
+        let exposed: Vec<&str> = lists.split(", ").collect();
+        for name in ["ETag", "Last-Modified", "Retry-After", "X-Request-Id"] {
+            assert!(exposed.contains(&name), "{path}: {name} is not in {lists}");
+        }
+    }
+}

@@ -101,6 +101,7 @@ async fn other_origins_and_scripts_can_read_early_errors() {
     let origin = [("origin", "http://example.org")];
     let res = get(&full, "/acme/v1/broken", &origin).await;
     assert_eq!((res.status().as_u16(), &data(&res)["code"]), (503, &json!("rest_service_unavailable")));
+    assert_eq!(data(&res)["data"], json!({"status": 503}));
     assert_eq!(header(&res, "access-control-allow-origin"), Some("http://example.org"));
     let exposed: Vec<_> = res.headers().get_all("access-control-expose-headers").iter().collect();
     assert_eq!(exposed, ["X-SVC-Total, X-SVC-TotalPages, Link", "ETag, Last-Modified, Retry-After, X-Request-Id"]);
@@ -109,6 +110,12 @@ async fn other_origins_and_scripts_can_read_early_errors() {
     let res = get(&full, "/acme/v1/broken?_jsonp=f", &[]).await;
     assert_eq!((res.status().as_u16(), header(&res, "vary")), (503, Some("Origin")));
     assert!(res.body().starts_with(b"/**/f({\"code\":"), "{:?}", res.body());
+
+    let mut registry = Registry::new();
+    registry.route("acme/v1", Route::new("/broken").endpoint(reads(broken, public))).unwrap();
+    let res = get(&RestService::new(registry.build()), "/acme/v1/broken", &origin).await;
+    assert_eq!((res.status().as_u16(), &data(&res)["data"]), (500, &json!({"status": 500})));
+    assert_eq!(header(&res, "access-control-allow-origin"), Some("http://example.org"));
 }
 
 #[tokio::test]
