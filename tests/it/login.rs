@@ -497,7 +497,11 @@ async fn applications_discover_the_authorization_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_secret_is_logged() {
     crate::log::capture();
-    let site = Site::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let keys = ["wordpress_api_key", "connectors_mail_x_api_key"];
+    let settings = keys.map(|key| format!("[[settings]]\noption = \"{key}\"\ntype = \"string\"\ndefault = \"\"\n"));
+    std::fs::write(folder.path().join("svc.toml"), settings.concat()).unwrap();
+    let site = Site::start_in(folder, &SiteBuilder::new(), &[]).await;
     let mut visitor = Visitor::new(&site);
     let mistyped = "m1styped-passw0rd";
     visitor.log_in("admin", mistyped).await;
@@ -513,6 +517,14 @@ async fn no_secret_is_logged() {
     let plain = credentials.strip_prefix("admin:").unwrap();
     assert_eq!(with_basic(&site, &credentials, ME).await.status, 200);
     with_basic(&site, "admin:wr0ng-application", ME).await;
+    for (key, value) in keys.into_iter().zip(["k3y-of-a-service", "k3y-of-a-connector"]) {
+        let changed = serde_json::json!({ key: value });
+        let response = site.post("/svc-json/svc/v2/settings", &credentials, &changed).await.json();
+        let masked = response[key].as_str().unwrap();
+        assert!(masked != value && masked.ends_with(&value[value.len() - 4..]), "{response}");
+        let refused = site.post("/svc-json/svc/v2/settings?posts_per_page=x", &credentials, &changed).await;
+        assert_eq!(refused.status, 400, "{}", refused.body);
+    }
     visitor.get(&format!("/wp-login.php?pwd={mistyped}")).await;
     let log = crate::log::captured();
     assert!(log.contains("/wp-login.php"), "requests are logged");
@@ -527,6 +539,8 @@ async fn no_secret_is_logged() {
         plain,
         basic.trim_start_matches("Basic "),
         "wr0ng-application",
+        "k3y-of-a-service",
+        "k3y-of-a-connector",
     ]
     .map(str::to_owned);
     for secret in secrets {
