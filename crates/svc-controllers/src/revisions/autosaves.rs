@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use svc_model::{Post, PostType, RouteFamily};
 use svc_resource::View;
-use svc_routing::{CREATABLE, Controller, ExtraFields, Request, Response, Result, Route, get, on};
+use svc_routing::{CREATABLE, Controller, ExtraFields, Links, Map, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, MethodKind, Schema,
     build::{integer, string},
@@ -53,34 +53,35 @@ impl Autosaves {
         Autosaves { site: Arc::clone(&rest.site), post_type, posts, args, table }
     }
 
-    /// Serializes autosaves of a post. One of them may be the post itself.
+    /// The fields and links of autosaves of a post. One of them may be the post itself.
     async fn show(
         &self,
         req: &Request,
         parent: &RevisionParent,
         autosaves: Vec<Post>,
         view: &View,
-    ) -> Result<Vec<Value>> {
+    ) -> Result<Vec<(Map, Option<Links>)>> {
         let plan = self.table.plan(view);
         let is_revision = autosaves.iter().any(|a| a.post_type == "revision");
         let wants_preview = view.context == "edit" && view.includes(PREVIEW) && !autosaves.is_empty();
         let preview = if wants_preview { Some(self.preview(req, parent, is_revision)?) } else { None };
         let items = self.site.read(req.cx(), |db| self.table.load(db, &parent.settings, autosaves, &plan))?;
-        let mut values = Vec::with_capacity(items.len());
+        let mut shown = Vec::with_capacity(items.len());
         for item in &items {
             let (mut data, links) = self.table.show(item, req, view, &plan).await?;
             if let Some(preview) = &preview {
                 data.insert(PREVIEW.to_owned(), preview.as_str().into());
             }
-            values.push(respond::with_links(data, links, req));
+            shown.push((data, links));
         }
-        Ok(values)
+        Ok(shown)
     }
 
     /// A response with one autosave.
     async fn show_one(&self, req: &Request, parent: &RevisionParent, autosave: Post, view: &View) -> Result<Response> {
-        let mut values = self.show(req, parent, vec![autosave], view).await?;
-        Ok(Response::new(values.pop().unwrap_or_default()))
+        let shown = self.show(req, parent, vec![autosave], view).await?.pop();
+        let (data, links) = shown.unwrap_or_default();
+        Ok(respond::single(data, links))
     }
 
     /// The URL that previews the post with its autosave; empty for types without pages. For an autosave that is a
@@ -140,7 +141,9 @@ impl Autosaves {
     async fn list(self: Arc<Self>, req: Request, parent: RevisionParent) -> Result<Response> {
         let view = respond::view(&req);
         let autosaves = self.site.read(req.cx(), |db| Ok(posts::autosaves(db, parent.post.id)?))?;
-        Ok(Response::new(Value::Array(self.show(&req, &parent, autosaves, &view).await?)))
+        let shown = self.show(&req, &parent, autosaves, &view).await?.into_iter();
+        let values = shown.map(|(data, links)| respond::with_links(data, links.filter(|_| view.wants_links()), &req));
+        Ok(Response::new(Value::Array(values.collect())))
     }
 
     // Fetch

@@ -135,13 +135,16 @@ async fn permissions_to_view_and_delete_revisions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_single_revision_links_to_its_post_if_its_parent_is_selected() {
     let h = Harness::new();
-    let list = h.get(ADMIN, &format!("{POST}/revisions"), "_fields=id,parent").await.body;
-    let first = &list[0];
-    assert!(first["id"].is_i64() && first.get("_links").is_none(), "{first}");
-    let single = format!("{POST}/revisions/{}", first["id"]);
-    for (fields, is_linked) in [("id", false), ("id,parent", true), ("id,_links", false), ("parent,_links", true)] {
-        let body = h.get(ADMIN, &single, &format!("_fields={fields}")).await.body;
-        assert_eq!(body.get("_links").is_some(), is_linked, "{fields}");
+    assert_eq!(autosave(&h, ADMIN, POST, json!({"content": "typed"})).await.status, 200);
+    for kind in ["revisions", "autosaves"] {
+        let list = h.get(ADMIN, &format!("{POST}/{kind}"), "_fields=id,parent").await.body;
+        let first = &list[0];
+        assert!(first["id"].is_i64() && first.get("_links").is_none(), "{first}");
+        let single = format!("{POST}/{kind}/{}", first["id"]);
+        for (fields, is_linked) in [("id", false), ("id,parent", true), ("id,_links", false), ("parent,_links", true)] {
+            let body = h.get(ADMIN, &single, &format!("_fields={fields}")).await.body;
+            assert_eq!(body.get("_links").is_some(), is_linked, "{kind} {fields}");
+        }
     }
 }
 
