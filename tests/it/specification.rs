@@ -11,7 +11,10 @@ use svc_server::{
     model::{PostType, Taxonomy},
 };
 
-use crate::{client::send, site::Site};
+use crate::{
+    client::{HttpResponse, send},
+    site::{Site, basic},
+};
 
 /// A sentence of the specification.
 struct Row {
@@ -77,16 +80,41 @@ fn tests_in(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The differences from the expected response.
-async fn difference(site: &Site, row: &Value) -> Option<String> {
-    let (method, path) = row["request"].as_str()?.split_once(' ').expect("method and path");
+/// Sends `METHOD PATH`, or `METHOD PATH JSON`, with these headers.
+async fn request_with(site: &Site, request: &str, headers: &[(String, String)]) -> HttpResponse {
+    let mut parts = request.splitn(3, ' ');
+    let (method, path) = parts.next().zip(parts.next()).expect("method and path");
+    let body = parts.next().unwrap_or_default();
+    let mut sent: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    if !body.is_empty() {
+        sent.push(("content-type", "application/json"));
+    }
+    send(site.address, method, path, &sent, body).await
+}
+
+/// The differences from the expected response. `admin` has the administrator's credentials.
+async fn difference(site: &Site, admin: &str, row: &Value) -> Option<String> {
     let pairs = |name: &str| -> Vec<(String, String)> {
         let text = |(name, value): (&String, &Value)| (name.clone(), value.as_str().unwrap_or_default().to_owned());
         row[name].as_object().into_iter().flatten().map(text).collect()
     };
-    let sent = pairs("send");
-    let headers: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let response = send(site.address, method, path, &headers, "").await;
+    let texts = |name: &str| row[name].as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>();
+    let request = row["request"].as_str()?;
+    let mut sent = pairs("send");
+    if let Some(status) = row["visitor"].as_u64() {
+        let response = request_with(site, request, &sent).await;
+        if u64::from(response.status) != status {
+            return Some(format!("status {} for a visitor: {}", response.status, response.body));
+        }
+        sent.push(("authorization".to_owned(), basic(admin)));
+    }
+    for before in texts("before") {
+        let response = request_with(site, before, &sent).await;
+        if !(200..300).contains(&response.status) {
+            return Some(format!("{before}: status {}: {}", response.status, response.body));
+        }
+    }
+    let response = request_with(site, request, &sent).await;
     if row["status"] != json!(response.status) {
         return Some(format!("status {}: {}", response.status, response.body));
     }
@@ -96,7 +124,12 @@ async fn difference(site: &Site, row: &Value) -> Option<String> {
             return Some(format!("{name}: {all}"));
         }
     }
-    let texts = |name: &str| row[name].as_array().into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>();
+    if let Some(values) = row["json"].as_object() {
+        let body = response.json();
+        if let Some((pointer, _)) = values.iter().find(|(pointer, value)| body.pointer(pointer) != Some(value)) {
+            return Some(format!("{pointer}: {}", body.pointer(pointer).unwrap_or(&body)));
+        }
+    }
     let missing = texts("body").into_iter().find(|text| !response.body.contains(text));
     let unexpected = texts("without").into_iter().find(|text| response.body.contains(text));
     missing.or(unexpected).map(|text| format!("`{text}`: {}", response.body))
@@ -107,6 +140,7 @@ async fn every_sentence_has_a_check() {
     let (rows, mut wrong) = rows();
     assert!(rows.len() > 200, "{} rows", rows.len());
     let site = Site::start().await;
+    let admin = site.app_password();
     let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for row in rows {
         match row.check {
@@ -122,7 +156,7 @@ async fn every_sentence_has_a_check() {
                 }
             }
             Check::Request(request) => {
-                let difference = difference(&site, &request).await;
+                let difference = difference(&site, &admin, &request).await;
                 wrong.extend(difference.map(|text| format!("{}: {}: {text}", row.number, request["request"])));
             }
         }
