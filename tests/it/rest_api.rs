@@ -5,6 +5,7 @@ use svc_server::{
     SiteBuilder,
     model::{Post, PostId},
     routing::{Request, Response, Result, Route, get, public},
+    schema::{Args, build::object},
 };
 use svc_store::posts;
 
@@ -64,6 +65,33 @@ async fn custom_routes_are_registered() {
     });
     let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[]).await;
     assert_eq!(site.get("/svc-json/acme/v1/ping").await.json(), "pong");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn schemas_without_a_valid_type_are_reported_in_headers_in_debug_mode() {
+    async fn echo(_: Request) -> Result {
+        Ok(Response::new(1))
+    }
+    let builder = SiteBuilder::new().register(|registry, _| {
+        let args = Args::new()
+            .with("none", object([("inner", json!({}))]))
+            .with("wrong", object([("inner", json!({"type": "text"}))]));
+        registry.route("acme/v1", Route::new("/odd").endpoint(get(echo, public).args(args))).unwrap();
+    });
+    for (debug, parameter, problem) in [
+        ("true", "none", "no \"type\""),
+        ("true", "wrong", "not one of the built-in types"),
+        ("false", "none", ""),
+        ("false", "wrong", ""),
+    ] {
+        let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[("debug", debug)]).await;
+        let response = site.get(&format!("/svc-json/acme/v1/odd?{parameter}%5Binner%5D=1")).await;
+        assert_eq!(response.status, 200, "{}", response.body);
+        let notices = response.all("x-svc-doingitwrong");
+        let place = format!("{parameter}[inner]");
+        let of_schema = |notice: &&&str| notice.contains(&place) && notice.contains(problem);
+        assert_eq!(notices.iter().filter(of_schema).count() > 0, debug == "true", "{debug} {parameter}: {notices:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,7 +182,9 @@ async fn a_panic_is_a_500_and_the_server_continues() {
     });
     let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[]).await;
     let response = site.get("/svc-json/acme/v1/broken").await;
-    assert_eq!((response.status, response.json()["code"].as_str()), (500, Some("rest_internal_error")));
+    let body = response.json();
+    assert_eq!((response.status, body["code"].as_str()), (500, Some("rest_internal_error")));
+    assert_eq!(body["data"], json!({"status": 500}));
     assert!(!response.body.contains("on purpose"));
     assert_eq!(site.get(POSTS).await.status, 200);
 }
