@@ -539,3 +539,26 @@ async fn a_field_gets_the_fields_that_it_needs() {
     let nothing = site.get("/svc-json/svc/v2/posts/1?_fields=id").await.json();
     assert_eq!(nothing, json!({"id": 1}));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_field_without_declared_dependencies_is_named_in_the_log() {
+    let field = |declares: bool| {
+        SiteBuilder::new().register(move |registry, _| {
+            let field = ExtraField::without_schema().get(|_, _| async { Ok(json!(1)) });
+            let (name, field) = match declares {
+                true => ("declared_length", field.depends_on(DependsOn::Object)),
+                false => ("undeclared_length", field),
+            };
+            registry.field(&["post"], name, field);
+        })
+    };
+    crate::log::capture();
+    for declares in [true, false] {
+        Site::start_in(tempfile::tempdir().unwrap(), &field(declares), &[]).await.stop().await;
+    }
+    let log = crate::log::captured();
+    let line = log.lines().find(|line| line.contains("are not cached") && line.contains("undeclared_length"));
+    let line = line.unwrap_or_else(|| panic!("no line in {log}"));
+    assert!(line.contains("WARN") && line.contains("`undeclared_length` of `post`"), "{line}");
+    assert!(!log.contains("`declared_length` of"), "what declares its dependencies is not named");
+}

@@ -146,7 +146,7 @@ fn build_server(cx: &Context, inner: &Inner) -> Result<Built, svc_schema::Error>
     if !undeclared.is_empty() {
         let names = undeclared.join(", ");
         tracing::warn!(
-            "responses of the REST API are not cached, because {names} do not declare what they depend on: see `depends_on`"
+            "responses of the REST API are not cached, because dependencies are not declared with `depends_on`: {names}"
         );
     }
     let cookie = site.brand.cookie("logged_in") + &site_hash(settings.option("siteurl"));
