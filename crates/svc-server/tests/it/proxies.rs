@@ -1,4 +1,4 @@
-//! The configurations of nginx in the documentation load in the nginx of this machine.
+//! The configurations of nginx, Caddy and Apache in the documentation load in these programs, if this machine has them.
 
 use std::{
     io::Write as _,
@@ -6,9 +6,9 @@ use std::{
     process::{Command, Output},
 };
 
-use svc_testkit::markdown::blocks;
+use svc_testkit::markdown::{Block, blocks};
 
-/// Pages with configurations of nginx.
+/// Pages with configurations of proxies.
 const PAGES: [(&str, &str); 2] = [
     ("production.md", include_str!("../../../../docs/production.md")),
     ("beside-wordpress.md", include_str!("../../../../docs/beside-wordpress.md")),
@@ -31,8 +31,31 @@ fn write_certificate(folder: &Path) -> bool {
     made.is_some_and(|made| made.status.success())
 }
 
-/// The output of nginx for a configuration of sites; the error is its message.
-fn check(folder: &Path, sites: &str) -> Result<String, String> {
+/// The configurations for one proxy: `PAGE:LINE` and the text.
+fn examples(is_example: impl Fn(&Block) -> bool) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (page, text) in PAGES {
+        let examples = blocks(text).into_iter().filter(&is_example);
+        found.extend(examples.map(|block| (format!("{page}:{}", block.line), block.code)));
+    }
+    found
+}
+
+/// Reports that a test cannot run, or fails it if other programs are required.
+fn skip(reason: &str) {
+    assert!(std::env::var_os("SVC_NEED_CLIENTS").is_none(), "{reason}");
+    let _seen = writeln!(std::io::stderr(), "skipped: {reason}");
+}
+
+/// Standard error of a program that checks a configuration; the error is the message of one that rejects it.
+fn checked(program: &str, args: &[&str]) -> Result<String, String> {
+    let done = run(program, args).expect("the program is installed");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    if done.status.success() { Ok(said) } else { Err(said) }
+}
+
+/// Checks a configuration of sites with nginx.
+fn check_nginx(folder: &Path, sites: &str) -> Result<String, String> {
     // Other users must not need rights on the system's ports and folders.
     let sites = sites.replace(CERTIFICATES, &folder.display().to_string()).replace("listen 443", "listen 20443");
     let sites = sites.replace("listen 80;", "listen 20080;");
@@ -42,27 +65,77 @@ fn check(folder: &Path, sites: &str) -> Result<String, String> {
     let text = format!("pid {place}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{sites}}}\n");
     let file = folder.join("nginx.conf");
     std::fs::write(&file, text).unwrap();
-    let args = ["-t", "-e", "stderr", "-p", &place.to_string(), "-c", &file.display().to_string()];
-    let done = run("nginx", &args).expect("nginx is installed");
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    if done.status.success() { Ok(said) } else { Err(said) }
+    checked("nginx", &["-t", "-e", "stderr", "-p", &place.to_string(), "-c", &file.display().to_string()])
+}
+
+/// Checks a configuration of sites with Caddy.
+fn check_caddy(folder: &Path, sites: &str) -> Result<String, String> {
+    let file = folder.join("Caddyfile");
+    // Nothing is written to the home of the user.
+    let own = format!("{{\nadmin off\nstorage file_system {}\n}}\n", folder.display());
+    std::fs::write(&file, own + sites).unwrap();
+    checked("caddy", &["validate", "--adapter", "caddyfile", "--config", &file.display().to_string()])
+}
+
+/// Where Debian has Apache's modules, and those that the guide names, with what a configuration needs at least.
+const APACHE_MODULES: &str = "/usr/lib/apache2/modules";
+const MODULES: [&str; 9] =
+    ["mpm_event", "authz_core", "slotmem_shm", "remoteip", "ssl", "headers", "proxy", "proxy_http", "proxy_balancer"];
+
+/// Checks a configuration of sites with Apache.
+fn check_apache(folder: &Path, sites: &str) -> Result<String, String> {
+    let sites = sites.replace(CERTIFICATES, &folder.display().to_string());
+    let module = |name: &&str| format!("LoadModule {name}_module {APACHE_MODULES}/mod_{name}.so\n");
+    let modules: String = MODULES.iter().chain(&["lbmethod_byrequests"]).map(module).collect();
+    let place = folder.display();
+    let own =
+        format!("ServerRoot {place}\nServerName localhost\nDefaultRuntimeDir {place}\nErrorLog {place}/error.log\n");
+    let file = folder.join("apache.conf");
+    std::fs::write(&file, own + &modules + &sites).unwrap();
+    checked("apache2", &["-t", "-f", &file.display().to_string()])
 }
 
 #[test]
 fn nginx_loads_the_examples() {
     let folder = tempfile::tempdir().unwrap();
     if run("nginx", &["-v"]).is_none() || !write_certificate(folder.path()) {
-        assert!(std::env::var_os("SVC_NEED_CLIENTS").is_none(), "nginx or openssl is not installed");
-        let _seen = writeln!(std::io::stderr(), "skipped: nginx or openssl is not installed");
-        return;
+        return skip("nginx or openssl is not installed");
     }
-    let mut n_checked = 0;
-    for (page, text) in PAGES {
-        for block in blocks(text).iter().filter(|block| block.language == "nginx") {
-            check(folder.path(), &block.code).unwrap_or_else(|error| panic!("{page}:{}: {error}", block.line));
-            n_checked += 1;
-        }
+    let examples = examples(|block| block.language == "nginx");
+    assert!(examples.len() > 2, "{}", examples.len());
+    for (place, text) in examples {
+        check_nginx(folder.path(), &text).unwrap_or_else(|error| panic!("{place}: {error}"));
     }
-    assert!(n_checked > 2, "{n_checked}");
-    assert!(check(folder.path(), "server { http9 on; }").unwrap_err().contains("unknown directive"));
+    assert!(check_nginx(folder.path(), "server { http9 on; }").unwrap_err().contains("unknown directive"));
+}
+
+#[test]
+fn caddy_loads_the_examples() {
+    if run("caddy", &["version"]).is_none() {
+        return skip("caddy is not installed");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let examples = examples(|block| block.code.contains("reverse_proxy"));
+    assert_eq!(examples.len(), PAGES.len(), "one for each page");
+    for (place, text) in examples {
+        check_caddy(folder.path(), &text).unwrap_or_else(|error| panic!("{place}: {error}"));
+    }
+    let wrong = check_caddy(folder.path(), "example.org {\n    reverse_proxi 127.0.0.1:1\n}\n").unwrap_err();
+    assert!(wrong.contains("unrecognized directive"), "{wrong}");
+}
+
+#[test]
+fn apache_loads_the_examples() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_installed = run("apache2", &["-v"]).is_some() && Path::new(APACHE_MODULES).is_dir();
+    if !is_installed || !write_certificate(folder.path()) {
+        return skip("apache2 or openssl is not installed");
+    }
+    let examples = examples(|block| block.language == "apache");
+    assert!(examples.len() > 1, "{}", examples.len());
+    for (place, text) in examples {
+        check_apache(folder.path(), &text).unwrap_or_else(|error| panic!("{place}: {error}"));
+    }
+    let wrong = check_apache(folder.path(), "ProxyPass \"/\" \"balancer://site/\" nocanonical\n").unwrap_err();
+    assert!(wrong.contains("Invalid ProxyPass"), "{wrong}");
 }

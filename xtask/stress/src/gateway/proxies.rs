@@ -57,7 +57,12 @@ pub(super) const PROXIES: &[Proxy] = &[
     Proxy {
         name: "Apache",
         mark: "BalancerMember",
-        changes: &[("*:443", "127.0.0.1:PORT"), ("    SSLEngine on\n", "")],
+        changes: &[
+            ("*:443", "127.0.0.1:PORT"),
+            ("    SSLEngine on\n", ""),
+            ("    SSLCertificateFile /etc/letsencrypt/live/example.org/fullchain.pem\n", ""),
+            ("    SSLCertificateKeyFile /etc/letsencrypt/live/example.org/privkey.pem\n", ""),
+        ],
         around: [
             "ServerRoot /usr/lib/apache2\nServerName localhost\nListen 127.0.0.1:PORT\nPidFile DIR/pid\n\
              ErrorLog DIR/error.log\nDefaultRuntimeDir DIR\nMutex file:DIR default\n\
