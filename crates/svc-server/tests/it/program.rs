@@ -164,6 +164,43 @@ fn serves_while_the_log_cannot_be_written() {
     process.wait().unwrap();
 }
 
+/// A file system of its own for the log, in a namespace of the process.
+#[test]
+#[cfg(target_os = "linux")]
+fn serves_while_the_file_system_of_the_log_is_full() {
+    let folder = tempfile::tempdir().unwrap();
+    let namespace = |script: &str| {
+        let script = format!("mkdir -p logs && mount -t tmpfs -o size=64k none logs && {script}");
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script, PROGRAM]);
+        command.current_dir(folder.path());
+        command
+    };
+    if !namespace("exec true").output().is_ok_and(|out| out.status.success()) {
+        eprintln!("SKIPPED: this user cannot mount file systems");
+        return;
+    }
+    let fill = ": > logs/log; cat /dev/zero > logs/rest 2>/dev/null; ";
+    let serve = "exec \"$0\" --listen 127.0.0.1:0 --log info,svc_listen=debug serve 2>> logs/log";
+    let server = Server::spawn(namespace(&format!("{fill}{serve}"))).unwrap_or_else(|output| panic!("{output}"));
+    assert_serves(&server.address, "full file system");
+    let logs = Path::new("/proc")
+        .join(server.child.id().to_string())
+        .join("root")
+        .join(folder.path().strip_prefix("/").unwrap().join("logs"));
+    let size = || std::fs::metadata(logs.join("log")).unwrap().len();
+    let more = std::fs::write(logs.join("more"), [0; 4096]);
+    assert_eq!(more.map_err(|error| error.kind()), Err(std::io::ErrorKind::StorageFull));
+    assert_eq!(size(), 0, "nothing fits");
+    std::fs::remove_file(logs.join("rest")).unwrap();
+    assert_serves(&server.address, "there is room again");
+    let begun = std::time::Instant::now();
+    while size() == 0 {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "nothing is logged any more");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_reader_of_the_log_that_stops_delays_no_request() {
     let folder = tempfile::tempdir().unwrap();
