@@ -328,6 +328,17 @@ fn fetch(address: &str, path: &str) -> String {
 }
 
 #[test]
+fn doctor_names_the_size_of_the_program_and_wants_no_tls_on_loopback() {
+    let folder = tempfile::tempdir().unwrap();
+    let _server = Server::start(folder.path(), None);
+    let found = printed(folder.path(), &["doctor"]);
+    let size = found.lines().find_map(|line| line.strip_prefix("program size")).unwrap_or_else(|| panic!("{found}"));
+    assert!(size.trim().starts_with(|c: char| ('1'..='9').contains(&c)), "{size}");
+    assert!(!found.to_lowercase().contains("wordpress size"), "{found}");
+    assert!(found.contains("background jobs") && !found.contains("HTTPS") && !found.contains("TLS"), "{found}");
+}
+
+#[test]
 fn health_checks_and_hints_at_the_prefix() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), None);
