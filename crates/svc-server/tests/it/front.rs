@@ -2,15 +2,16 @@
 
 use std::{
     io::{Read as _, Write as _},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     path::Path,
+    process::Stdio,
     time::{Duration, Instant},
 };
 
 use serde_json::json;
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
-use crate::process::{Server, command, run, stderr};
+use crate::process::{SERVE, Server, command, run, stderr};
 
 const POSTS: &str = "/wp-json/wp/v2/posts";
 
@@ -102,6 +103,68 @@ fn responses_are_replayed_until_the_database_is_written_to() {
     assert!(get(&front.address, "/readyz").0.starts_with("http/1.1 503"));
     assert!(get(&front.address, "/wp-json/none").0.starts_with("http/1.1 502"));
     front.stop();
+}
+
+#[test]
+fn wordpress_gets_requests_without_a_host_and_for_the_explorer() {
+    let Some(database) = MariaDb::start(DISPOSABLE_OPTIONS).unwrap() else {
+        eprintln!("SKIPPED: MariaDB is not installed");
+        return;
+    };
+    let url = database.create("front").unwrap();
+    let site = tempfile::tempdir().unwrap();
+    let args = ["--brand", "wp", "--table-prefix", "wp_", "--listen", "127.0.0.1:0", "--log", "warn", "serve"];
+    drop(Server::spawn(command(site.path(), Some(&url), &args)).unwrap_or_else(|output| panic!("no server: {output}")));
+    database
+        .client("UPDATE front.wp_options SET option_value = 'http://site.example' WHERE option_name = 'home'")
+        .unwrap();
+
+    // A web server that responds with the head of the request.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let upstream = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
+                head.push(byte[0]);
+            }
+            let line = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", head.len());
+            let _gone = stream.write_all(&[line.as_bytes(), &head].concat());
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    configure(folder.path(), &database, "front", &upstream);
+    let settings = folder.path().join("svc.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, format!("explorer = true\n{text}")).unwrap();
+    let printed = folder.path().join("printed");
+    let mut serve = command(folder.path(), None, &SERVE);
+    let child = serve.stdout(std::fs::File::create(&printed).unwrap()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    let output = loop {
+        let output = std::fs::read_to_string(&printed).unwrap();
+        if output.contains("WordPress: ") {
+            break output;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{output}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let address = output.split_whitespace().find_map(|word| word.strip_prefix("http://")).unwrap();
+    let front = Server { child, address: address.trim_matches('/').to_owned(), output: output.clone() };
+
+    for (host, expected) in [("", "site.example"), ("Host: other.example\r\n", "other.example")] {
+        let mut stream = TcpStream::connect(&front.address).unwrap();
+        write!(stream, "GET /wp-json/a/v1/b HTTP/1.0\r\n{host}\r\n").unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        let head = response.split_once("\r\n\r\n").unwrap().1.to_ascii_lowercase();
+        assert_eq!(head.lines().find_map(|line| line.strip_prefix("host: ")), Some(expected), "{response}");
+    }
+    let (_, head) = get(&front.address, "/wp-explorer/");
+    assert!(head.starts_with("GET /wp-explorer/ HTTP/1.1\r\n"), "{head}");
+    assert!(!output.contains("Explorer"), "{output}");
+    let log = front.stop();
+    assert!(log.contains("`explorer` has no effect with `wordpress.upstream`"), "{log}");
 }
 
 #[test]
