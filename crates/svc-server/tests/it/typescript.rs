@@ -79,6 +79,21 @@ fn the_front_end_guide_compiles() {
     assert!(n_files > 4, "{n_files}");
     compile(&program, folder.path()).unwrap_or_else(|errors| panic!("{errors}"));
 
+    // Fields with a raw and a rendered text are written as one text, or as an object.
+    let write_post = |title: &str| {
+        format!(
+            "import {{ createPost }} from './write';\ncreatePost('', '', '', {{ title: {title}, content: 'text' }});\n"
+        )
+    };
+    for title in ["'text'", "{ raw: 'text' }"] {
+        write("written.ts", &write_post(title));
+        compile(&program, folder.path()).unwrap_or_else(|errors| panic!("{title}: {errors}"));
+    }
+    write("written.ts", &write_post("5"));
+    let errors = compile(&program, folder.path()).unwrap_err();
+    assert!(errors.contains("written.ts"), "{errors}");
+    std::fs::remove_file(folder.path().join("written.ts")).unwrap();
+
     // An unknown parameter is an error, so the types are in use.
     write("wrong.ts", "import { read } from './client';\nread<'listPosts'>('', '', { per_pages: 5 });\n");
     let errors = compile(&program, folder.path()).unwrap_err();
