@@ -344,18 +344,23 @@ impl Config {
 fn bucket(read: &mut Reader<'_>) -> Result<Option<Bucket>, ConfigError> {
     let text = |text: &str| Ok(text.to_owned());
     let secret = |text: &str| Ok(Secret::new(text));
-    let name = read.optional("uploads.bucket", |name| match cfg!(feature = "s3") {
-        true => Ok(name.to_owned()),
-        false => {
-            Err("requires a build with the feature s3: `cargo build --release -p svc-server --features s3`".to_owned())
-        }
-    })?;
+    let name = read.optional("uploads.bucket", |name| bucket_name(name, cfg!(feature = "s3")))?;
     let (endpoint, region) = (read.optional("uploads.endpoint", text)?, read.required("uploads.region", text)?);
     let prefix = read.required("uploads.prefix", text)?;
     let keys = (read.optional("uploads.access_key", secret)?, read.optional("uploads.secret_key", secret)?);
     let (access_key, secret_key) =
         (keys.0.unwrap_or_else(|| Secret::new("")), keys.1.unwrap_or_else(|| Secret::new("")));
     Ok(name.map(|name| Bucket { name, endpoint, region, prefix, access_key, secret_key }))
+}
+
+/// The name of a bucket, which a build without object stores refuses.
+fn bucket_name(name: &str, is_supported: bool) -> Result<String, String> {
+    match is_supported {
+        true => Ok(name.to_owned()),
+        false => {
+            Err("requires a build with the feature s3: `cargo build --release -p svc-server --features s3`".to_owned())
+        }
+    }
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -439,5 +444,21 @@ impl Reader<'_> {
     fn show(&mut self, key: &'static str, value: String) {
         let origin = self.layers.get(key).map_or(SettingOrigin::Default, |given| given.origin.clone());
         self.shown.push(Shown { key, hash: hash(&value), value, origin });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_object_stores_names_the_command_for_one_with_them() {
+        assert_eq!(bucket_name("media", true).as_deref(), Ok("media"));
+        let message = bucket_name("media", false).unwrap_err();
+        let command = message.split('`').nth(1).unwrap();
+        let words: Vec<&str> = command.split(' ').collect();
+        assert_eq!(words, ["cargo", "build", "--release", "-p", env!("CARGO_PKG_NAME"), "--features", "s3"]);
+        let manifest = include_str!("../../Cargo.toml");
+        assert!(manifest.lines().any(|line| line.starts_with("s3 = [")), "the feature exists");
     }
 }
