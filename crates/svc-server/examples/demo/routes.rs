@@ -5,7 +5,7 @@ use svc_routing::{
     Link, Method, PermissionResult, Registry, Request, Response, Result, Route, allow_if, get, on, public,
     without_permission,
 };
-use svc_schema::{Arg, Args, Error, MethodKind, Notice, Sanitizer, Schema, Validator, build, dates};
+use svc_schema::{Arg, Args, Error, MethodKind, Notice, Notices, Sanitizer, Schema, Validator, build, dates};
 
 use super::schema_args::schema_args;
 
@@ -38,6 +38,13 @@ fn php(value: Value) -> Value {
         }
         scalar => scalar,
     }
+}
+
+/// An error inside of a value, as PHP's `json_encode` prints an error object.
+fn php_error(error: Error) -> Value {
+    let data: Map<String, Value> =
+        error.data().map(|data| (error.code().to_owned(), data.clone())).into_iter().collect();
+    json!({"errors": {error.code(): [error.message()]}, "error_data": data})
 }
 
 /// Echoes the request: method, route, URL parameters and declared arguments.
@@ -93,7 +100,8 @@ fn schema_tools(zone: dates::SiteZone) -> Vec<Route> {
             let param = member_text(req, "param", "value");
             let show = |outcome: std::result::Result<Value, Error>| outcome.unwrap_or_else(|e| json!({"error": e.to_body()}));
             let valid = schema.validate(&value, &param).map(|()| Value::Bool(true));
-            json!({"valid": show(valid), "sanitized": php(show(schema.sanitize(value, &param)))})
+            let cleaned = schema.sanitize_keeping_errors(value, &param, &mut Notices::new(), &mut php_error);
+            json!({"valid": show(valid), "sanitized": php(show(cleaned))})
         }),
         post("/context", |req| {
             let schema = Schema::compile(member(req, "schema"));
