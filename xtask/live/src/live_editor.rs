@@ -22,6 +22,9 @@ const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 /// Names of the browser's binary.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
+/// Names of PHP's command line.
+const PHP: [&str; 4] = ["php", "php8.4", "php8.3", "php8.2"];
+
 /// Images to upload, below the test data of `svc-controllers`.
 const MEDIA: [&str; 4] = ["turned.jpg", "wide.png", "client_media/moving.gif", "client_media/still.heic"];
 
@@ -89,7 +92,10 @@ pub(crate) fn run(Options { gateway, media, site, user, steps }: Options) -> Res
         openssl.args("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout".split(' '));
         xtask_support::run(openssl.arg(&key).arg("-out").arg(&certificate)).context("cannot make a certificate")?;
         let data = root()?.join("crates/svc-controllers/tests/data");
-        node.args([key, certificate]).args(MEDIA.map(|file| data.join(file))).arg("large.jpg");
+        let Some(php) = PHP.into_iter().find_map(|name| location(name).ok()) else {
+            return say("skipped: PHP's command line is not installed");
+        };
+        node.args([key, certificate, php]).arg(site).args(MEDIA.map(|file| data.join(file))).arg("large.jpg");
     }
     xtask_support::run(node.args(steps))
 }

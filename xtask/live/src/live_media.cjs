@@ -1,19 +1,21 @@
 // Uploads images in the unmodified block editor of a WordPress site over TLS, where the editor makes image sizes itself: first with
 // the REST API of the site, then with that of another server on the same database. Both must lead to the same requests,
-// attachments and files.
+// attachments, rows of `posts` and `postmeta`, and files.
 //
-// node live_media.cjs PLAYWRIGHT CHROMIUM SITE OURS LOGIN:PASSWORD KEY CERTIFICATE FILE…
+// node live_media.cjs PLAYWRIGHT CHROMIUM SITE OURS LOGIN:PASSWORD KEY CERTIFICATE PHP FOLDER FILE…
 //
-// The name `large.jpg` without a folder stands for a photo of 3000 by 2000 pixels, which the editor scales down.
+// PHP runs `live_media.php`, which reads the rows of the site in FOLDER. The name `large.jpg` without a folder stands for a photo of
+// 3000 by 2000 pixels, which the editor scales down.
 //
 // A TLS server in this process stands in front of both. Prints the differences and exits with 1 if there are any.
 'use strict';
+const { execFileSync } = require('node:child_process');
 const crypto = require('node:crypto');
 const fs = require('node:fs');
 const http = require('node:http');
 const https = require('node:https');
 const path = require('node:path');
-const [playwright, chromium, site, ours, user, key, certificate, ...files] = process.argv.slice(2);
+const [playwright, chromium, site, ours, user, key, certificate, php, folder, ...files] = process.argv.slice(2);
 const [login, password] = [user.slice(0, user.indexOf(':')), user.slice(user.indexOf(':') + 1)];
 const { host, hostname, port } = new URL(site);
 const secure = `https://${host}`;
@@ -64,7 +66,20 @@ async function upload(page, file) {
   return done;
 }
 
-/** The attachment as WordPress reads it from the database, and hashes of its files. */
+/** The rows of `posts` and `postmeta` of an attachment in the editor of a post, without times. Serialized values are decoded. */
+function rows(id, post) {
+  const found = JSON.parse(execFileSync(php, [path.join(__dirname, 'live_media.php'), folder, String(id)], { encoding: 'utf8' }));
+  if (found.posts.length !== 1) throw new Error(`${found.posts.length} rows of the attachment ${id}`);
+  // Each editor has a post of its own.
+  if (found.posts[0].post_parent === String(post)) found.posts[0].post_parent = 'POST';
+  // The editor sends several sizes at once, so their order varies.
+  for (const meta of found.postmeta) {
+    if (meta.meta_value?.sizes) meta.meta_value.sizes = Object.fromEntries(Object.entries(meta.meta_value.sizes).sort());
+  }
+  return JSON.stringify(found).replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'TIME');
+}
+
+/** The attachment as WordPress reads it from the database, its rows, and hashes of its files. */
 async function stored(page, id) {
   const item = await page.evaluate(id => fetch(`/wp-json/wp/v2/media/${id}?context=edit`, { headers: { 'X-WP-Nonce': wp.apiFetch.nonceMiddleware.nonce } }).then(response => response.json()), id);
   const { media_details, source_url, missing_image_sizes, filename, filesize, mime_type, title, slug, exif_orientation } = item;
@@ -82,7 +97,9 @@ async function stored(page, id) {
   }
   // Sizes that are stored after a rotated main file get a number, and the editor sends both at once.
   const unnumbered = text => text.replace(/-(\d+x\d+)-1\./g, '-$1.');
-  return { row: unnumbered(text.replaceAll('http://', 'https://').replaceAll(String(id), 'ID')), files: unnumbered(JSON.stringify(hashes)) };
+  const post = await page.evaluate(() => wp.data.select('core/editor').getCurrentPostId());
+  const neutral = text => unnumbered(text.replaceAll('http://', 'https://').replaceAll(String(id), 'ID'));
+  return { item: neutral(text), rows: neutral(rows(id, post)), files: unnumbered(JSON.stringify(hashes)) };
 }
 
 async function uploads(page, file, byOurs) {
@@ -131,7 +148,7 @@ async function uploads(page, file, byOurs) {
     const mine = await uploads(editors[1], file, true);
     const found = Object.keys({ ...theirs, ...mine }).filter(name => theirs[name] !== mine[name]);
     differ += found.length ? 1 : 0;
-    const result = theirs.error ? `the editor refuses it: ${theirs.error}` : `${theirs.requests.split('\n').length} requests, ${Object.keys(JSON.parse(theirs.files)).length} files`;
+    const result = theirs.error ? `the editor refuses it: ${theirs.error}` : `${theirs.requests.split('\n').length} requests, ${1 + JSON.parse(theirs.rows).postmeta.length} rows, ${Object.keys(JSON.parse(theirs.files)).length} files`;
     print(`${found.length ? 'DIFFERS' : 'ok'}: ${path.basename(file)} (${result})`);
     for (const name of found) print(`    ${name}:\n      ours:   ${mine[name]}\n      theirs: ${theirs[name]}`);
   }
