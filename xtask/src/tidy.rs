@@ -14,12 +14,13 @@ const FILE_LIMIT: usize = 800;
 /// depends on no crate of the site, so that a check such as `fmt` does not compile it.
 #[rustfmt::skip]
 const LAYERS: &[(&str, &[&str])] = &[
+    ("svc-metrics", &[]),
     ("svc-versions", &[]),
     ("svc-brand", &[]),
     ("svc-php", &[]),
     ("svc-text", &[]),
     ("svc-schema", &["svc-php", "svc-text"]),
-    ("svc-routing", &["svc-versions", "svc-brand", "svc-php", "svc-schema"]),
+    ("svc-routing", &["svc-metrics", "svc-versions", "svc-brand", "svc-php", "svc-schema"]),
     ("svc-openapi", &["svc-schema", "svc-routing"]),
     ("svc-resource", &["svc-php", "svc-schema", "svc-routing"]),
     ("svc-model", &[]),
@@ -43,7 +44,7 @@ const LAYERS: &[(&str, &[&str])] = &[
                    "svc-permalinks", "svc-auth", "svc-content", "svc-blocks", "svc-store", "svc-fetch", "svc-packages", "svc-media",
                           "svc-resource", "svc-site", "svc-render"]),
     ("svc-registrations", &["svc-schema", "svc-model", "svc-auth", "svc-fetch", "svc-site", "svc-controllers"]),
-    ("svc-http", &["svc-versions", "svc-php", "svc-text", "svc-schema", "svc-routing"]),
+    ("svc-http", &["svc-metrics", "svc-versions", "svc-php", "svc-text", "svc-schema", "svc-routing"]),
     ("svc-listen", &[]),
     ("svc-gateway", &[]),
     ("svc-bridge", &["svc-gateway"]),

@@ -1,7 +1,7 @@
 //! Two bounded sets of threads: one for most requests, and one for expensive ones, which cannot delay the others.
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -48,6 +48,11 @@ impl Lanes {
         })
     }
 
+    /// The state of each lane, by name.
+    pub fn usage(&self) -> [(&'static str, LaneUsage); 2] {
+        [("light", self.light.usage()), ("heavy", self.heavy.usage())]
+    }
+
     /// Cancels the requests in progress and waits until they have ended, for at most five seconds. Later requests are
     /// refused. Call this outside of tokio runtimes: their tasks must not wait for threads.
     pub fn stop(&self) {
@@ -72,12 +77,27 @@ impl Runner for Lanes {
     }
 }
 
+/// The state of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneUsage {
+    /// Requests in progress. Most of them wait for a write or for the network.
+    pub running: usize,
+    /// Maximum number of requests in progress.
+    pub max: usize,
+    /// Requests that wait until another one ends.
+    pub waiting: usize,
+    /// Requests that were refused since the start, because too many were waiting or for too long.
+    pub refused: u64,
+}
+
 /// A set of threads, and the requests that wait for them.
 struct Lane {
     /// Present until the lane is stopped.
     runtime: Mutex<Option<Runtime>>,
     slots: Arc<Semaphore>,
     n_waiting: Arc<AtomicUsize>,
+    max: usize,
+    n_refused: Arc<AtomicU64>,
 }
 
 impl Lane {
@@ -88,8 +108,19 @@ impl Lane {
             .thread_name(name)
             .enable_all()
             .build()?;
-        let slots = Arc::new(Semaphore::new(n_threads * IN_PROGRESS_PER_THREAD));
-        Ok(Lane { runtime: Mutex::new(Some(runtime)), slots, n_waiting: Arc::default() })
+        let max = n_threads * IN_PROGRESS_PER_THREAD;
+        let slots = Arc::new(Semaphore::new(max));
+        let runtime = Mutex::new(Some(runtime));
+        Ok(Lane { runtime, slots, n_waiting: Arc::default(), max, n_refused: Arc::default() })
+    }
+
+    fn usage(&self) -> LaneUsage {
+        LaneUsage {
+            running: self.max.saturating_sub(self.slots.available_permits()),
+            max: self.max,
+            waiting: self.n_waiting.load(Ordering::Relaxed),
+            refused: self.n_refused.load(Ordering::Relaxed),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Runtime>> {
@@ -101,13 +132,16 @@ impl Lane {
     }
 
     fn run(&self, work: Work) -> Pin<Box<dyn Future<Output = Result<(), Overloaded>> + Send>> {
-        let (slots, n_waiting) = (Arc::clone(&self.slots), Arc::clone(&self.n_waiting));
+        let (slots, n_waiting, n_refused) =
+            (Arc::clone(&self.slots), Arc::clone(&self.n_waiting), Arc::clone(&self.n_refused));
         let runtime = self.lock().as_ref().map(|runtime| runtime.handle().clone());
         let Some(runtime) = runtime else {
             return Box::pin(std::future::ready(Err(Overloaded)));
         };
         Box::pin(async move {
-            let slot = slot(slots, n_waiting).await?;
+            let slot = slot(slots, n_waiting).await.inspect_err(|Overloaded| {
+                n_refused.fetch_add(1, Ordering::Relaxed);
+            })?;
             // Log lines of the work belong to the request.
             let task = runtime.spawn(tracing::Instrument::in_current_span(async move {
                 work.await;

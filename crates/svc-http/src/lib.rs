@@ -20,7 +20,7 @@ mod spool;
 mod transport;
 
 pub use auth::{Anonymous, AuthOutcome, Authenticator, Credentials};
-pub use lanes::Lanes;
+pub use lanes::{LaneUsage, Lanes};
 pub use layer::{RestLayer, WithRest};
 pub use limits::RequestLimits;
 pub use response_cache::Uncached;
@@ -28,5 +28,5 @@ pub use route_url::RouteUrls;
 pub use svc_routing::Cost;
 
 pub use runner::{Overloaded, Runner, Work, context_of, run};
-pub use service::{ResponseBody, RestService, RestServiceBuilder, ServerSource};
+pub use service::{DenialCode, ResponseBody, RestService, RestServiceBuilder, ServerSource};
 pub use transport::transport_of;

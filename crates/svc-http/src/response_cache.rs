@@ -12,6 +12,7 @@ use http::header::{ACCESS_CONTROL_REQUEST_HEADERS, AUTHORIZATION, COOKIE, ORIGIN
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
+use svc_metrics::RouteCounts;
 use svc_routing::Transport;
 use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions};
 use tokio::sync::watch;
@@ -49,6 +50,8 @@ pub(crate) struct ResponseCache {
 }
 
 struct CachedResponse {
+    /// Numbers of the requests of its route.
+    requests: Arc<RouteCounts>,
     logged_in: bool,
     /// Whether the CORS headers are included, for the origin in the key.
     has_cors: bool,
@@ -71,10 +74,20 @@ pub(crate) struct CacheKey {
 /// A response to be cached.
 pub(crate) struct Cacheable {
     pub(crate) key: CacheKey,
+    pub(crate) requests: Arc<RouteCounts>,
     pub(crate) logged_in: bool,
     /// With CORS headers if the key has the origin of the request, otherwise without.
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+}
+
+/// A cached response that is valid.
+pub(crate) struct Found {
+    pub(crate) response: Response<Full<Bytes>>,
+    /// If the response has no CORS headers, whether the caller is logged in, which they depend on.
+    pub(crate) without_cors: Option<bool>,
+    /// Numbers of the requests of its route.
+    pub(crate) requests: Arc<RouteCounts>,
 }
 
 /// How generating a response ended.
@@ -206,12 +219,12 @@ impl ResponseCache {
         high << 64 | low
     }
 
-    /// The cached response, if it is still valid. If it has no CORS headers, also whether the caller is logged in, which
-    /// they depend on.
-    pub(crate) fn find(&self, key: &CacheKey) -> Option<(Response<Full<Bytes>>, Option<bool>)> {
+    /// The cached response, if it is still valid.
+    pub(crate) fn find(&self, key: &CacheKey) -> Option<Found> {
         let (cached, _) = self.responses.find(key.transport, &self.versions, &key.path, key.stamp)?;
         let response = response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone());
-        Some((response, (!cached.has_cors).then_some(cached.logged_in)))
+        let without_cors = (!cached.has_cors).then_some(cached.logged_in);
+        Some(Found { response, without_cors, requests: Arc::clone(&cached.requests) })
     }
 
     /// The size of the cache, and how often it was of use.
@@ -233,7 +246,7 @@ impl ResponseCache {
 
     /// Stores a response with status 200, and returns whether it may be served to others.
     pub(crate) fn insert(&self, response: Cacheable, dependencies: Dependencies) -> bool {
-        let Cacheable { key, logged_in, headers, body } = response;
+        let Cacheable { key, requests, logged_in, headers, body } = response;
         // Do not cache a response for a user who was authenticated by something other than the headers in the cache
         // key.
         if body.len() > MAX_BODY || logged_in && key.is_anonymous || !dependencies.is_cacheable() {
@@ -241,7 +254,7 @@ impl ResponseCache {
         }
         // Headers are few and short.
         let size = key.path.len() + body.len() + 2_048;
-        let cached = Arc::new(CachedResponse { logged_in, has_cors: key.has_origin, headers, body });
+        let cached = Arc::new(CachedResponse { requests, logged_in, has_cors: key.has_origin, headers, body });
         self.responses.insert(key.transport, key.path, cached, size, dependencies, key.stamp);
         true
     }

@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -13,7 +13,8 @@ use http::header::ORIGIN;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
-use svc_routing::{Error, Request, RootUrl, Served, Server, Transport};
+use svc_metrics::RouteCounts;
+use svc_routing::{Body, Error, Request, RootUrl, Served, Server, Transport};
 use svc_versions::{Context, Stamp, Usage, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
@@ -260,14 +261,18 @@ impl RestService {
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
+        let arrived = Instant::now();
         let (mut parts, body) = request.into_parts();
         let method = parts.method.clone();
-        if method != Method::HEAD || !self.serves_head_as_get(&route) {
-            return self.respond_to(route, method, parts, body).await;
+        let is_head = method == Method::HEAD && self.serves_head_as_get(&route);
+        if is_head {
+            parts.method = Method::GET;
         }
-        parts.method = Method::GET;
-        let mut response = self.respond_to(route, method, parts, body).await;
-        *response.body_mut() = ResponseBody::default();
+        let (mut response, requests) = self.respond_to(route, method.clone(), parts, body).await;
+        if is_head {
+            *response.body_mut() = ResponseBody::default();
+        }
+        requests.record(method.as_str(), response.status().as_u16(), arrived.elapsed());
         response
     }
 
@@ -278,14 +283,14 @@ impl RestService {
         endpoint(&Method::HEAD) == endpoint(&Method::GET)
     }
 
-    /// Responds to a request with this method on the wire.
+    /// Responds to a request with this method on the wire. Also returns the numbers of requests of its route.
     async fn respond_to<B>(
         &self,
         route: String,
         method: Method,
         mut parts: Parts,
         body: B,
-    ) -> HttpResponse<ResponseBody>
+    ) -> (HttpResponse<ResponseBody>, Arc<RouteCounts>)
     where
         B: http_body::Body + Send + 'static,
         B::Data: Send,
@@ -303,11 +308,11 @@ impl RestService {
         let mut leader = None;
         if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key) {
             for _ in 0..MAX_FLIGHTS {
-                if let Some((mut res, without_cors)) = response_cache.find(key) {
-                    if let Some(logged_in) = without_cors {
-                        cors::add(res.headers_mut(), &parts.headers, &method, logged_in);
+                if let Some(mut found) = response_cache.find(key) {
+                    if let Some(logged_in) = found.without_cors {
+                        cors::add(found.response.headers_mut(), &parts.headers, &method, logged_in);
                     }
-                    return conditional::respond(&parts.headers, &method, res);
+                    return (conditional::respond(&parts.headers, &method, found.response), found.requests);
                 }
                 match response_cache.join(key) {
                     Flight::Lead(own) => {
@@ -325,8 +330,15 @@ impl RestService {
         let origin = parts.headers.get(ORIGIN).cloned();
         let cx = self.0.runner.context(&parts);
         parts.extensions.insert(cx.clone());
+        let requests = Arc::clone(self.0.source.current(Transport::Plain).request_counts(&method, &route));
         // Allocated, so that the futures of cached responses are small.
-        let process = Box::pin(self.process(route, root, method.clone(), parts, body, key));
+        let process = Box::pin(self.process(
+            Addressed { route, root, requests: Arc::clone(&requests) },
+            method.clone(),
+            parts,
+            body,
+            key,
+        ));
         let process = AssertUnwindSafe(process).catch_unwind();
         let (response, is_cached) = process.await.unwrap_or_else(|_| {
             let headers = origin.into_iter().map(|origin| (ORIGIN, origin)).collect();
@@ -335,14 +347,13 @@ impl RestService {
         if let Some(leader) = leader {
             leader.finish(is_cached);
         }
-        response
+        (response, requests)
     }
 
     /// Reads the body, and responds with the runner's threads. Also returns whether the response is cached.
     async fn process<B>(
         &self,
-        route: String,
-        root: Option<String>,
+        addressed: Addressed,
         method: Method,
         parts: Parts,
         body: B,
@@ -353,6 +364,7 @@ impl RestService {
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
+        let Addressed { route, root, requests } = addressed;
         let cx = self.0.runner.context(&parts);
         let server = self.server(cx.transport());
         let req = request::head(&parts, route).with_cx(cx.clone());
@@ -376,8 +388,17 @@ impl RestService {
         };
         let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());
         let cost = server.cost(&req);
-        let received =
-            Received { req, body_error, jsonp: jsonp.clone(), root, method: method.clone(), headers, extensions, key };
+        let received = Received {
+            req,
+            body_error,
+            jsonp: jsonp.clone(),
+            root,
+            method: method.clone(),
+            headers,
+            extensions,
+            key,
+            requests,
+        };
         let service = self.clone();
         let work = async move {
             let _reserved = reserved;
@@ -433,7 +454,8 @@ impl RestService {
 
     /// Authenticates and dispatches a request. Also returns what can be cached of the response.
     async fn dispatch(&self, received: Received, cx: Context) -> (HttpResponse<ResponseBody>, Option<Cacheable>) {
-        let Received { req, body_error, jsonp, root, method, headers: wire_headers, extensions, key } = received;
+        let Received { req, body_error, jsonp, root, method, headers: wire_headers, extensions, key, requests } =
+            received;
         let req = req.with_cx(cx.clone());
         let mut server = self.0.root.apply(self.0.source.updated(&cx));
         if let Some(root) = root {
@@ -483,6 +505,7 @@ impl RestService {
             response::set(&mut out, name, value);
         }
         let (key, cacheable) = (key.filter(|_| served.cacheable), served.cacheable);
+        let denial = DenialCode::of(&served);
         let (status, mut headers, body) = response::content(out, served, &format, &effective_method);
         if is_personal {
             response::forbid_caching(&mut headers);
@@ -493,14 +516,42 @@ impl RestService {
         }
         // The hooks may have been registered since the key was made.
         let key = key.filter(|key| status == StatusCode::OK && key.has_origin == is_filtered);
-        let to_cache = key.map(|key| Cacheable { key, logged_in, headers: headers.clone(), body: body.clone() });
+        let to_cache =
+            key.map(|key| Cacheable { key, requests, logged_in, headers: headers.clone(), body: body.clone() });
         if !is_filtered {
             cors::add(&mut headers, &wire_headers, &method, logged_in);
         }
         let mut response = conditional::respond(&wire_headers, &method, response::finish(status, headers, body));
         *response.extensions_mut() = response_extensions;
+        if let Some(code) = denial {
+            response.extensions_mut().insert(code);
+        }
         (response, to_cache)
     }
+}
+
+/// The code of the error in a response with status 401 or 403, such as `rest_forbidden`: an extension of the response, for the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DenialCode(pub String);
+
+impl DenialCode {
+    fn of(served: &Served) -> Option<Self> {
+        match &served.body {
+            Body::Json(error) if matches!(served.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+                error.get("code")?.as_str().map(|code| DenialCode(code.to_owned()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a request is for.
+struct Addressed {
+    route: String,
+    /// The root URL that the request's host selects.
+    root: Option<String>,
+    /// Numbers of the requests of the route.
+    requests: Arc<RouteCounts>,
 }
 
 /// A request whose body has been read.
@@ -515,6 +566,7 @@ struct Received {
     headers: HeaderMap,
     extensions: http::Extensions,
     key: Option<CacheKey>,
+    requests: Arc<RouteCounts>,
 }
 
 /// The error of a request whose handler panicked. The panic hook has already logged message and location.

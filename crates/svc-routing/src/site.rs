@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use svc_brand::{Brand, LINK_RELATION};
+use svc_metrics::RequestCounts;
 use svc_versions::{Context, Stamp, Versions};
 
 use crate::handler::BoxFuture;
@@ -30,6 +31,9 @@ pub struct SiteInfo {
     pub param_order: ParamOrder,
     /// The URLs of the API.
     pub urls: Arc<dyn ApiUrls>,
+    /// Numbers of requests by route, which [`Server::request_counts`](crate::Server::request_counts) finds. A server that is built again
+    /// continues to count with the same ones.
+    pub requests: Arc<RequestCounts>,
     index_fields: IndexFields,
     pub(crate) data: Option<ObservedData>,
 }
@@ -58,6 +62,7 @@ impl SiteInfo {
             jsonp: true,
             param_order: ParamOrder::default(),
             urls: Arc::new(urls),
+            requests: Arc::default(),
             index_fields: Arc::new(|_| Box::pin(std::future::ready(Map::new()))),
             data: None,
         }

@@ -98,6 +98,56 @@ async fn requests_have_a_transport_of_their_own() {
 }
 
 #[tokio::test]
+async fn requests_are_counted_by_route_also_if_they_are_cached() {
+    let (service, _) = counting_service(LONG, |_| ());
+    for (method, uri) in [
+        ("GET", "/acme/v1/cached"),
+        ("GET", "/acme/v1/cached?a=1"),
+        ("GET", "/acme/v1/cached"),
+        ("HEAD", "/acme/v1/cached"),
+        ("POST", "/acme/v1/cached"),
+        ("OPTIONS", "/acme/v1/cached"),
+        ("BREW", "/acme/v1/cached"),
+        ("GET", "/acme/v1/uncached"),
+        ("GET", "/acme/v1/missing"),
+    ] {
+        send(&service, request(method, uri, &[], "")).await;
+    }
+    assert_eq!(service.cache_usage().hits, 2);
+    let report = service.server(Transport::Plain).site().requests.report();
+    let rows = report
+        .into_iter()
+        .flat_map(|of| of.methods.into_iter().map(move |by| format!("{} {} {:?}", of.route, by.method, by.statuses)));
+    let expected = [
+        r#"/acme/v1/cached GET [("2xx", 3)]"#,
+        r#"/acme/v1/cached HEAD [("2xx", 1)]"#,
+        r#"/acme/v1/cached POST [("4xx", 1)]"#,
+        r#"/acme/v1/cached OPTIONS [("2xx", 1)]"#,
+        r#"/acme/v1/cached other [("4xx", 1)]"#,
+        r#"/acme/v1/uncached GET [("2xx", 1)]"#,
+        r#"other GET [("4xx", 1)]"#,
+    ];
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn denied_responses_carry_their_code() {
+    let (service, _) = counting_service(LONG, |registry| {
+        let denied =
+            |_: Request| async move { Err::<(), _>(svc_routing::Error::new("acme_denied", "No.").with_status(403)) };
+        let route = Route::new("/denied").endpoint(reads(|_: Request, ()| async { Ok(ApiResponse::new(1)) }, denied));
+        registry.route("acme/v1", route).unwrap();
+    });
+    let code = async |uri: &str| {
+        let response = get(&service, uri, &[]).await;
+        response.extensions().get::<svc_http::DenialCode>().map(|code| code.0.clone())
+    };
+    assert_eq!(code("/acme/v1/denied").await.as_deref(), Some("acme_denied"));
+    assert_eq!(code("/acme/v1/missing").await, None);
+    assert_eq!(code("/acme/v1/cached").await, None);
+}
+
+#[tokio::test]
 async fn responses_are_cached_until_their_data_changes() {
     let (service, state) = counting_service(LONG, |_| ());
     let n = async |uri: &str, headers: &[(&str, &str)]| data(&get(&service, uri, headers).await)["n"].as_u64().unwrap();

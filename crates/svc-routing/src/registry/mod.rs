@@ -182,7 +182,7 @@ impl Registry {
         for register in self.deferred {
             register(&self.registered, &mut table, &mut notices);
         }
-        let (routes, namespaces) = table.finish(&self.last_namespaces);
+        let (routes, namespaces) = table.finish(&self.last_namespaces, &self.site.requests);
         Registrations {
             site: self.site,
             hooks: self.hooks.freeze(),

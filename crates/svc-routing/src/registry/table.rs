@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use svc_metrics::RequestCounts;
 
 use super::rules::ValidatedRoute;
 use crate::routes::{Endpoint, Route, RouteEntry};
@@ -70,17 +71,17 @@ impl RouteTable {
 
     /// The routes and the namespaces in order of registration, but with the namespaces of `last` at the end, in that
     /// order, and their routes after all others.
-    pub(super) fn finish(mut self, last: &[String]) -> (Vec<RouteEntry>, Vec<String>) {
+    pub(super) fn finish(mut self, last: &[String], requests: &RequestCounts) -> (Vec<RouteEntry>, Vec<String>) {
         // `None` sorts before any position.
         self.namespaces.sort_by_key(|namespace| last.iter().position(|last| last == namespace));
-        let mut routes: Vec<RouteEntry> = self.routes.into_values().map(with_methods).collect();
+        let mut routes: Vec<RouteEntry> = self.routes.into_values().map(|route| complete(route, requests)).collect();
         routes.sort_by_key(|route| last.contains(&route.namespace));
         (routes, self.namespaces)
     }
 }
 
-/// Computes the route's methods.
-fn with_methods(mut route: RouteEntry) -> RouteEntry {
+/// Computes the route's methods, and finds its numbers of requests.
+fn complete(mut route: RouteEntry, requests: &RequestCounts) -> RouteEntry {
     let mut methods = Vec::new();
     for method in route.endpoints.iter().flat_map(|e| &e.methods) {
         if !methods.contains(method) {
@@ -88,5 +89,6 @@ fn with_methods(mut route: RouteEntry) -> RouteEntry {
         }
     }
     route.methods = methods;
+    route.requests = requests.of(&route.pattern);
     route
 }

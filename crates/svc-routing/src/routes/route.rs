@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::Method;
 use serde_json::{Value, json};
+use svc_metrics::RouteCounts;
 use svc_schema::{Args, Schema};
 use svc_versions::{Context, Transport};
 
@@ -143,6 +144,8 @@ pub struct RouteEntry {
     pub(crate) methods: Vec<Method>,
     pub(crate) conditional: Option<Arc<dyn Conditional>>,
     pub(crate) only_over: Option<TransportCondition>,
+    /// Numbers of requests.
+    pub(crate) requests: Arc<RouteCounts>,
 }
 
 impl RouteEntry {
@@ -155,6 +158,7 @@ impl RouteEntry {
             methods: Vec::new(),
             conditional: None,
             only_over: None,
+            requests: Arc::default(),
         }
     }
 

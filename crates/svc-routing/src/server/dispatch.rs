@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use http::Method;
 use serde_json::json;
+use svc_metrics::RouteCounts;
 use svc_schema::Error;
 use svc_versions::Context;
 
@@ -172,6 +173,19 @@ impl Server {
             let route = &frozen.registered.routes[route_idx];
             route.endpoints.iter().find(|endpoint| endpoint.handles(method)).map(|endpoint| (route, endpoint))
         })
+    }
+
+    /// The numbers of the requests of the route that handles this method and path; without one, those of the first route with this path,
+    /// and otherwise those of requests that no route handles.
+    pub fn request_counts(&self, method: &Method, path: &str) -> &Arc<RouteCounts> {
+        let frozen = self.frozen();
+        let mut first = None;
+        let handles = frozen.matcher.find(path, |route_idx, _| {
+            let route = &frozen.registered.routes[route_idx];
+            first = first.or(Some(&route.requests));
+            route.endpoints.iter().any(|endpoint| endpoint.handles(method)).then_some(&route.requests)
+        });
+        handles.or(first).unwrap_or(&frozen.unknown)
     }
 
     /// How long a request takes, as its endpoint has declared with [`Endpoint::cost`](crate::Endpoint::cost).

@@ -12,6 +12,7 @@ mod serve;
 
 use std::sync::Arc;
 
+use svc_metrics::{RouteCounts, UNKNOWN_ROUTE};
 use svc_schema::Notice;
 
 use self::cached::EncodedCache;
@@ -43,6 +44,8 @@ struct Frozen {
     /// Whether responses may be cached: what hooks and additional fields depend on is known.
     cacheable: bool,
     encoded: EncodedCache,
+    /// Numbers of requests that no route handles.
+    unknown: Arc<RouteCounts>,
 }
 
 /// Construction and registered objects.
@@ -55,6 +58,7 @@ impl Server {
             matcher: Matcher::new(registered.routes.iter().map(RouteEntry::pattern)),
             cacheable: !site.debug && registered.fields.are_cacheable() && hooks.are_cacheable(),
             encoded: EncodedCache::default(),
+            unknown: site.requests.of(UNKNOWN_ROUTE),
             registered,
         };
         let urls = Arc::clone(&frozen.registered.site.urls);

@@ -1,0 +1,9 @@
+#![doc = include_str!("../README.md")]
+
+mod histogram;
+mod outcomes;
+mod requests;
+
+pub use histogram::{Histogram, HistogramReport};
+pub use outcomes::Outcomes;
+pub use requests::{MethodRequests, RequestCounts, RouteCounts, RouteRequests, UNKNOWN_ROUTE};
