@@ -30,7 +30,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-content", &["svc-php", "svc-text"]),
     ("svc-blocks", &["svc-php", "svc-text", "svc-schema", "svc-model", "svc-content"]),
     ("svc-search", &[]),
-    ("svc-db", &["svc-versions"]),
+    ("svc-db", &["svc-metrics", "svc-versions"]),
     ("svc-store", &["svc-versions", "svc-db", "svc-search", "svc-php", "svc-text", "svc-model"]),
     ("svc-fetch", &[]),
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),

@@ -11,6 +11,7 @@ use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::row_log::RowLog;
 use crate::shared::Shared;
+use crate::usage::PoolUsage;
 
 /// Maximum number of threads that wait for a connection; further reads fail with `Busy` immediately.
 pub(crate) const MAX_WAITING: usize = 256;
@@ -75,6 +76,21 @@ pub(crate) trait Backend: Send + Sync {
 
     /// [`Self::stamp`] without blocking, on a connection of its own. Simultaneous calls share a query.
     fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>>;
+
+    /// Write transactions that wait for their turn.
+    fn waiting_writes(&self) -> usize;
+
+    /// The state of the connections.
+    fn pool(&self) -> PoolUsage;
+
+    /// Size of the write-ahead log in bytes, if the engine has one in a file.
+    fn wal_bytes(&self) -> Option<u64>;
+
+    /// Whether the file or the server refuses writes.
+    ///
+    /// # Errors
+    /// If it cannot be asked.
+    fn is_read_only(&self) -> Result<bool>;
 
     /// The log of changed rows, if the schema has a logged table.
     fn row_log(&self) -> Option<Arc<dyn RowLog>>;

@@ -94,7 +94,7 @@ impl Count {
 
     fn run(&self, db: &mut Db) -> Result<u64> {
         let mut n = 0;
-        db.count(&self.sql);
+        let _timer = db.count(&self.sql);
         db.conn.query_once(&self.sql, &self.values, &mut |row| {
             n = u64::try_from(row.int(0)?).unwrap_or(0);
             Ok(())

@@ -21,6 +21,7 @@ use crate::schema::Schema;
 use crate::session::{self, Session};
 use crate::shared::{Companion, Shared};
 use crate::tuning::Tuning;
+use crate::usage::DatabaseUsage;
 use crate::write_job;
 
 /// A database. Cheap to clone; clones share connections and caches.
@@ -250,6 +251,28 @@ impl Database {
     /// Number of statements executed since the database was opened.
     pub fn statement_count(&self) -> u64 {
         self.0.shared().statements.load(Ordering::Relaxed)
+    }
+
+    /// What was done since the database was opened, and the state of its connections.
+    pub fn usage(&self) -> DatabaseUsage {
+        let counters = &self.0.shared().counters;
+        DatabaseUsage {
+            statements: counters.statements(),
+            transactions: counters.transactions.report(),
+            commits: counters.commits.report(),
+            waiting_writes: self.0.waiting_writes(),
+            pool: self.0.pool(),
+            wal_bytes: self.0.wal_bytes(),
+        }
+    }
+
+    /// Whether writes fail because of how the database is set up: a file or file system that cannot be written, or a server that is
+    /// read-only, such as a replica.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn is_read_only(&self) -> Result<bool> {
+        self.0.is_read_only()
     }
 
     /// A reference that does not keep the connections open.

@@ -18,6 +18,7 @@ use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 use crate::schema::Schema;
 use crate::shared::{Companion, Shared};
+use crate::usage::Timer;
 
 /// Maximum number of values bound to one statement. SQLite allows 32,766.
 pub(crate) const MAX_VALUES: usize = 32_000;
@@ -163,13 +164,14 @@ impl Db {
         self.shared.statements.load(Ordering::Relaxed)
     }
 
-    /// Counts a statement before it is executed.
-    pub(crate) fn count(&self, sql: &str) {
+    /// Counts a statement before it is executed. Its time ends when the result is dropped.
+    pub(crate) fn count(&self, sql: &str) -> Timer<'_> {
         if let Some(observe) = self.shared.tuning.on_statement {
             observe(self.dialect(), &self.prefix, sql);
         }
         tracing::trace!(target: "svc_store::statement", engine = ?self.dialect(), prefix = &*self.prefix, sql);
         self.shared.statements.fetch_add(1, Ordering::Relaxed);
+        self.shared.counters.statement(sql)
     }
 
     /// The full name of a table. A statement with this name depends on the whole table, unless it is
@@ -188,7 +190,7 @@ impl Db {
         if values.0.len() > MAX_VALUES {
             return Err(StoreError::TooMany);
         }
-        self.count(&sql);
+        let _timer = self.count(&sql);
         self.conn.query(&sql, &values.0, &mut each)
     }
 
@@ -238,7 +240,7 @@ impl Db {
         mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         let (sql, values) = statement.text(self.sql);
-        self.count(&sql);
+        let _timer = self.count(&sql);
         let mut found = Vec::new();
         self.conn.query_once(&sql, &values.0, &mut |row| {
             found.push(read(row)?);
@@ -266,7 +268,7 @@ impl Db {
             texts.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, text.clone());
             text
         });
-        self.count(&sql);
+        let _timer = self.count(&sql);
         self.conn.query(&sql, values, &mut each)
     }
 
@@ -446,7 +448,7 @@ impl Tx {
             return Err(StoreError::TooMany);
         }
         self.begin_write()?;
-        self.count(sql);
+        let _timer = self.count(sql);
         self.conn.execute(sql, values)
     }
 

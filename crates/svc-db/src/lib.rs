@@ -2,7 +2,7 @@
 // The layers, lowest first:
 //
 // 1. `schema`, `rows`, `change_record`, `dialect`, `conn`, `shared`: descriptions, what a transaction has changed, an engine's SQL,
-//    a connection and its rows, the caches of a database.
+//    a connection and its rows, the caches of a database. `usage`: its counters.
 // 2. `handle`, `caching`, `loaded_rows`, `change_log`: `Db` (a connection with a snapshot), `Tx` (a transaction), their cached
 //    reads, what was loaded already, and the table of changes.
 // 3. `backend`, `table_manager`, `row_log`: the traits of an engine for its connections, tables and changed rows.
@@ -30,6 +30,7 @@ mod session;
 mod shared;
 mod table_manager;
 mod tuning;
+mod usage;
 mod write_job;
 
 pub mod schema;
@@ -55,3 +56,4 @@ pub use table_manager::{
     Complete, STAGING_PREFIX, StagedTable, StagedTables, TableManager, create_missing_tables, create_staging_table,
 };
 pub use tuning::{OnStatement, Tuning};
+pub use usage::{DatabaseUsage, PoolUsage};

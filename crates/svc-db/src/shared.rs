@@ -13,6 +13,7 @@ use crate::config::StoreConfig;
 use crate::rows::Rows;
 use crate::schema::Schema;
 use crate::tuning::Tuning;
+use crate::usage::Counters;
 
 /// What the owner of a [`Schema`] keeps for all connections of a database, such as its caches; see
 /// [`Db::companion`](crate::Db::companion).
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
     /// When data last changed.
     pub(crate) versions: Arc<Versions>,
     pub(crate) statements: AtomicU64,
+    /// For metrics.
+    pub(crate) counters: Counters,
     /// Whether transactions are logged in a table.
     pub(crate) is_logging: AtomicBool,
     /// Maximum number of logged changes that are kept.
@@ -81,6 +84,7 @@ impl Shared {
             approximate: quick_cache::sync::Cache::new(64),
             versions: Arc::default(),
             statements: AtomicU64::new(0),
+            counters: Counters::default(),
             is_logging: AtomicBool::new(false),
             pruned_at: AtomicI64::new(0),
             max_logged: max_logged.unwrap_or(StoreConfig::DEFAULT_CHANGE_LOG).into(),

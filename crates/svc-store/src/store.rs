@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use svc_db::{Database, Db, LoggedChange, Result, StoreConfig, StoreError, Subscriber, Tx};
+use svc_db::{Database, DatabaseUsage, Db, LoggedChange, Result, StoreConfig, StoreError, Subscriber, Tx};
 use svc_search::SearchIndexState;
 use svc_versions::{Context, Stamp, Versions};
 
@@ -34,6 +34,19 @@ impl Store {
         let caches = Arc::new(SiteCaches::new(tuning));
         let database = Database::open(config, &SCHEMA, Arc::clone(&caches) as _, of_database)?;
         Ok(Store { database, caches })
+    }
+
+    /// What the database has done since it was opened, and the state of its connections.
+    pub fn usage(&self) -> DatabaseUsage {
+        self.database.usage()
+    }
+
+    /// Whether the database cannot be written ([`Database::is_read_only`]).
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn is_read_only(&self) -> Result<bool> {
+        self.database.is_read_only()
     }
 
     /// Runs `f` with a snapshot ([`Database::read`]).

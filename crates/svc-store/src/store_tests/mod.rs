@@ -75,6 +75,30 @@ fn failed_writes_change_nothing() {
 }
 
 #[test]
+fn usage_counts_statements_and_transactions() {
+    fixture::on_each(|store| {
+        let before = store.usage();
+        store.write_blocking(|tx| options::set(tx, "counted", &StoredText::of("1"), true)).unwrap();
+        store.write_blocking(|_| Err::<(), _>(StoreError::Other("no".to_owned()))).unwrap_err();
+        store.read_blocking(|db| options::get(db, "counted")).unwrap();
+        let after = store.usage();
+        let grown: Vec<u64> = after.transactions.iter().zip(&before.transactions).map(|(a, b)| a.1 - b.1).collect();
+        assert_eq!(after.transactions.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["committed", "rolled_back"]);
+        assert_eq!(grown, [1, 1]);
+        assert!(after.commits.count > before.commits.count);
+        let count = |usage: &svc_db::DatabaseUsage, kind: &str| {
+            usage.statements.iter().find(|(name, _)| *name == kind).map_or(0, |(_, report)| report.count)
+        };
+        assert!(count(&after, "select") > count(&before, "select"));
+        assert!(count(&after, "insert") > count(&before, "insert"));
+        assert_eq!((after.waiting_writes, after.pool.in_use, after.pool.waiting), (0, 0, 0));
+        let in_use = store.read_blocking(|_| Ok(store.usage().pool.in_use)).unwrap();
+        assert_eq!(in_use, 1);
+        assert!(!store.is_read_only().unwrap());
+    });
+}
+
+#[test]
 fn caller_errors_roll_back() {
     fixture::on_each(|store| {
         #[derive(Debug, PartialEq)]

@@ -73,7 +73,7 @@ impl ServerState {
             Some((read, started)) if read.elapsed() < db.shared.tuning.start_time_ttl => Some(started),
             _ => {
                 let mut started = None;
-                db.count(START_SQL);
+                let _timer = db.count(START_SQL);
                 db.conn.query(START_SQL, &[], &mut |row| row.int(0).map(|at| started = Some(at)))?;
                 *known = started.map(|at| (Instant::now(), at));
                 started
@@ -82,7 +82,7 @@ impl ServerState {
         drop(known);
         let Some(started) = started else { return Ok(None) };
         let mut state = None;
-        db.count(HIGHEST_SQL);
+        let _timer = db.count(HIGHEST_SQL);
         db.conn.query(HIGHEST_SQL, &[], &mut |row| {
             state = Some(ServerState { highest: row.int(0)?, started, server: (row.text(1)?, row.int(2)?) });
             Ok(())
@@ -314,7 +314,7 @@ fn all_numbered(db: &mut Db) -> Result<bool> {
         vec!["?"; names.len()].join(", ")
     );
     let mut n = 0;
-    db.count(&sql);
+    let _timer = db.count(&sql);
     db.conn.query(&sql, &names, &mut |row| row.int(0).map(|count| n = count))?;
     Ok(usize::try_from(n).is_ok_and(|n| n == names.len()))
 }

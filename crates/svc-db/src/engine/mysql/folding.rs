@@ -40,7 +40,7 @@ impl Collation {
         );
         let table = format!("{}{}", db.prefix(), logged.table);
         let mut found = Vec::new();
-        db.count(&sql);
+        let _timer = db.count(&sql);
         db.conn.query(&sql, &[table.into()], &mut |row| {
             found.push(Collation { charset: row.text(0)?, name: row.text(1)? });
             Ok(())

@@ -30,6 +30,7 @@ use crate::request;
 use crate::row_log::RowLog;
 use crate::session::{self, Session};
 use crate::shared::Shared;
+use crate::usage::{COMMITTED, PoolUsage, ROLLED_BACK};
 
 /// Maximum number of attempts to run a transaction.
 const MAX_ATTEMPTS: u32 = 24;
@@ -116,14 +117,18 @@ impl MySqlPool {
 
     /// Runs a job and responds to its caller.
     fn run(&self, mut job: Box<dyn Job>, _slot: WriterSlot) {
-        if let Err(e) = self.run_until_committed(&mut *job) {
+        let done = self.run_until_committed(&mut *job);
+        let outcome = if matches!(done, Ok(true)) { COMMITTED } else { ROLLED_BACK };
+        self.shared.counters.transactions.record(outcome);
+        if let Err(e) = done {
             job.fail(e);
         }
         job.respond();
     }
 
-    /// Runs a transaction, again if the server requests it. Transactions of all servers on the database are serialized.
-    fn run_until_committed(&self, job: &mut dyn Job) -> Result<()> {
+    /// Runs a transaction, again if the server requests it. Transactions of all servers on the database are serialized. Returns whether
+    /// it was committed.
+    fn run_until_committed(&self, job: &mut dyn Job) -> Result<bool> {
         let (begun, mut tries) = (Instant::now(), 0);
         loop {
             tries += 1;
@@ -155,7 +160,7 @@ impl MySqlPool {
             }
             drop(lease);
             if !(failed && may_retry && tries < MAX_ATTEMPTS && begun.elapsed() < 2 * self.wait) {
-                return committed.map(drop);
+                return committed;
             }
             std::thread::sleep(self.pause(tries));
         }
@@ -173,7 +178,9 @@ impl MySqlPool {
         }
         let change = self.shared.versions.change(changes.keys().iter().copied());
         // If the connection breaks here, the outcome of the commit is unknown and the write is not acknowledged.
+        let timer = self.shared.counters.commit();
         let done = tx.conn.execute("COMMIT", &[]).map(|_| true);
+        drop(timer);
         change.end();
         (done, (!changes.is_empty()).then_some(changes))
     }
@@ -310,6 +317,31 @@ impl Backend for MySqlPool {
         })
     }
 
+    fn waiting_writes(&self) -> usize {
+        self.writer_slots.n_waiting()
+    }
+
+    fn pool(&self) -> PoolUsage {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        PoolUsage { max: self.max, in_use: state.n_open.saturating_sub(state.idle.len()), waiting: state.n_waiting }
+    }
+
+    fn wal_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    fn is_read_only(&self) -> Result<bool> {
+        const SQL: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'innodb_read_only')";
+        let mut is_read_only = false;
+        let mut lease = PooledConnection::take(self, false)?.begin_on("START TRANSACTION READ ONLY")?;
+        let asked = lease.db()?.conn.query(SQL, &[], &mut |row| {
+            is_read_only |= !matches!(row.text(1)?.as_str(), "OFF" | "0" | "NO");
+            Ok(())
+        });
+        lease.end("COMMIT");
+        asked.map(|()| is_read_only)
+    }
+
     fn row_log(&self) -> Option<Arc<dyn RowLog>> {
         self.row_log.clone().map(|log| log as Arc<dyn RowLog>)
     }
@@ -336,7 +368,7 @@ fn has_utf8mb3_columns(db: &mut Db) -> Result<bool> {
     );
     let mut n = 0;
     let table = format!("{}{}", db.prefix(), of.table);
-    db.count(&sql);
+    let _timer = db.count(&sql);
     db.conn.query(&sql, &[table.into()], &mut |row| row.int(0).map(|found| n = found))?;
     Ok(n > 0)
 }
@@ -345,7 +377,7 @@ fn has_utf8mb3_columns(db: &mut Db) -> Result<bool> {
 fn is_cluster(db: &mut Db) -> bool {
     const SQL: &str = "SHOW VARIABLES LIKE 'wsrep_on'";
     let mut on = String::new();
-    db.count(SQL);
+    let _timer = db.count(SQL);
     let result = db.conn.query(SQL, &[], &mut |row| row.text(1).map(|value| on = value));
     result.is_ok() && on.eq_ignore_ascii_case("ON")
 }

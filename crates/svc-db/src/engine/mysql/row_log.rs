@@ -80,7 +80,7 @@ impl MySqlRowLog {
 fn table_state(db: &mut Db, logged: &LoggedTable) -> Result<Option<Option<(TableState, i64)>>> {
     let table = format!("{}{}", db.prefix(), logged.table);
     let mut found = None;
-    db.count(TABLE_SQL);
+    let _timer = db.count(TABLE_SQL);
     db.conn.query(TABLE_SQL, &[table.into()], &mut |row| {
         let (server, created, updated) = ((row.text(0)?, row.int(1)?), row.text(2)?, row.text(3)?);
         found = Some((!updated.is_empty()).then_some((TableState { server, created, updated }, row.int(4)?)));

@@ -45,6 +45,11 @@ impl WriterSlots {
         WriterSlots { slots: Arc::new(Semaphore::new((connections / 4).clamp(1, 4))), waiting: Arc::default() }
     }
 
+    /// Number of writers that wait.
+    pub(crate) fn n_waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     /// Waits for a slot in order of arrival.
     ///
     /// # Errors

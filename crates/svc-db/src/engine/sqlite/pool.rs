@@ -29,6 +29,7 @@ use crate::request;
 use crate::row_log::RowLog;
 use crate::session::{self, Session};
 use crate::shared::Shared;
+use crate::usage::PoolUsage;
 
 /// The writer's part of the page cache: one third. The readers share the rest.
 const WRITER_SHARE: u64 = 3;
@@ -70,6 +71,7 @@ pub(crate) struct SqlitePool {
     temporary: bool,
     marker: Option<ShutdownMarker>,
     durable: bool,
+    n_readers: usize,
     prefix: Arc<str>,
     shared: Arc<Shared>,
 }
@@ -132,6 +134,7 @@ impl SqlitePool {
             temporary,
             marker,
             durable,
+            n_readers,
             prefix,
             shared,
         })
@@ -159,6 +162,33 @@ impl SqlitePool {
 impl Backend for SqlitePool {
     fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    fn waiting_writes(&self) -> usize {
+        self.shared.counters.queued.load(Ordering::Relaxed)
+    }
+
+    fn pool(&self) -> PoolUsage {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let in_use = self.n_readers.saturating_sub(idle.readers.len());
+        PoolUsage { max: self.n_readers, in_use, waiting: idle.n_waiting }
+    }
+
+    fn wal_bytes(&self) -> Option<u64> {
+        let mut name = self.path.clone().into_os_string();
+        name.push("-wal");
+        std::fs::metadata(name).ok().map(|wal| wal.len())
+    }
+
+    fn is_read_only(&self) -> Result<bool> {
+        // The file must not be opened: closing it would release the locks of all connections of this process.
+        #[cfg(unix)]
+        match rustix::fs::access(&self.path, rustix::fs::Access::WRITE_OK) {
+            Err(rustix::io::Errno::ROFS | rustix::io::Errno::ACCESS) => return Ok(true),
+            Err(e) => return Err(StoreError::Unavailable(format!("{}: {e}", self.path.display()))),
+            Ok(()) => {}
+        }
+        Ok(false)
     }
 
     fn row_log(&self) -> Option<Arc<dyn RowLog>> {

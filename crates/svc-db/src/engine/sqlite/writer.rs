@@ -17,6 +17,8 @@ use crate::backend::Job;
 use crate::change_record::ChangeRecord;
 use crate::error::{Result, StoreError};
 use crate::handle::Tx;
+use crate::shared::Shared;
+use crate::usage::{COMMITTED, ROLLED_BACK};
 
 /// Maximum number of queued writes.
 const MAX_QUEUED: usize = 1_024;
@@ -28,15 +30,17 @@ const MAX_GROUP: usize = 64;
 pub(super) struct Writer {
     queue: Mutex<Option<SyncSender<Box<dyn Job>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    shared: Arc<Shared>,
 }
 
 impl Writer {
     pub(super) fn start(tx: Tx, guard: FileGuard, others: Arc<OtherWriters>) -> Self {
         let (queue, jobs) = sync_channel(MAX_QUEUED);
-        let mut worker = Worker { tx, guard, others, seen: None, records: Vec::new() };
+        let shared = Arc::clone(&tx.shared);
+        let mut worker = Worker { tx, guard, others, seen: None, records: Vec::new(), outcomes: Vec::new() };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || worker.work(&jobs));
         // Without a thread, every write is rejected because the store is closing.
-        Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()) }
+        Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()), shared }
     }
 
     /// Whether the caller is within a transaction, and would wait for itself.
@@ -56,7 +60,14 @@ impl Writer {
         }
         let queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let closing = || StoreError::Unavailable("the store is closing".to_owned());
-        match queue.as_ref().ok_or_else(closing)?.try_send(job) {
+        let queue = queue.as_ref().ok_or_else(closing)?;
+        // Before the worker can take it.
+        self.shared.counters.queued.fetch_add(1, Ordering::Relaxed);
+        let sent = queue.try_send(job);
+        if sent.is_err() {
+            self.shared.counters.queued.fetch_sub(1, Ordering::Relaxed);
+        }
+        match sent {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(_)) => Err(StoreError::Busy),
             Err(TrySendError::Disconnected(_)) => Err(closing()),
@@ -82,11 +93,14 @@ struct Worker {
     seen: Option<i64>,
     /// What the jobs of the open transaction have changed.
     records: Vec<ChangeRecord>,
+    /// Outcomes of these jobs, for metrics, if the transaction is committed.
+    outcomes: Vec<&'static str>,
 }
 
 impl Worker {
     fn work(&mut self, jobs: &Receiver<Box<dyn Job>>) {
         while let Ok(first) = jobs.recv() {
+            self.tx.shared.counters.queued.fetch_sub(1, Ordering::Relaxed);
             let mut group = vec![first];
             let undone = self.run_group(&mut group, jobs);
             // Each transaction that was undone with others is run again separately, and gets its own error.
@@ -94,6 +108,8 @@ impl Worker {
                 for job in &mut group {
                     self.run_alone(job);
                 }
+            } else if undone {
+                self.count_failed(1);
             }
             group.into_iter().for_each(Job::respond);
         }
@@ -106,6 +122,7 @@ impl Worker {
         // A deleted file must not be written to. This is checked again after the commit, before anything is acknowledged.
         if let Err(e) = self.guard.check().and_then(|()| self.begin()) {
             self.roll_back();
+            self.count_failed(group.len());
             fail_all(group, e);
             return false;
         }
@@ -122,6 +139,7 @@ impl Worker {
                 && next < MAX_GROUP
                 && let Ok(job) = jobs.try_recv()
             {
+                self.tx.shared.counters.queued.fetch_sub(1, Ordering::Relaxed);
                 group.push(job);
             }
         }
@@ -146,9 +164,15 @@ impl Worker {
             Ok(records) => self.publish(&records),
             Err(e) => {
                 self.roll_back();
+                self.count_failed(1);
                 job.fail(e);
             }
         }
+    }
+
+    /// Counts transactions that could not be committed.
+    fn count_failed(&self, n: usize) {
+        (0..n).for_each(|_| self.tx.shared.counters.transactions.record(ROLLED_BACK));
     }
 
     fn publish(&self, records: &[ChangeRecord]) {
@@ -180,7 +204,13 @@ impl Worker {
         let change = versions.change(records.iter().flat_map(ChangeRecord::keys).copied());
         let conn = &self.tx.conn;
         self.others.expect(&mut |sql, each| conn.query(sql, &[], each));
+        let shared = Arc::clone(&self.tx.shared);
+        let timer = shared.counters.commit();
         let done = self.tx.run("COMMIT");
+        drop(timer);
+        if done.is_ok() {
+            self.outcomes.drain(..).for_each(|outcome| shared.counters.transactions.record(outcome));
+        }
         self.others.ended(done.is_ok());
         change.end();
         done.map(|()| records)
@@ -196,6 +226,7 @@ impl Worker {
     fn roll_back(&mut self) {
         let _ = self.tx.run("ROLLBACK");
         self.records.clear();
+        self.outcomes.clear();
     }
 
     /// Runs a job in a savepoint. Fails only if the whole transaction is lost.
@@ -210,6 +241,7 @@ impl Worker {
         } else if !record.is_empty() {
             self.records.push(record);
         }
+        self.outcomes.push(if is_done { COMMITTED } else { ROLLED_BACK });
         self.tx.run("RELEASE job")
     }
 }

@@ -1,0 +1,127 @@
+//! What a database has done so far, and what it is doing: numbers for a monitoring system.
+
+use std::sync::atomic::AtomicUsize;
+use std::time::Instant;
+
+use svc_metrics::{Histogram, HistogramReport, Outcomes};
+
+/// The kinds of statements that are told apart.
+const KINDS: [&str; 5] = ["select", "insert", "update", "delete", "other"];
+
+/// Counters that all connections of a database share.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    statements: [Histogram; KINDS.len()],
+    pub(crate) transactions: Outcomes<2>,
+    pub(crate) commits: Histogram,
+    /// Transactions that wait in the writer's queue (SQLite).
+    pub(crate) queued: AtomicUsize,
+}
+
+/// The outcome of a transaction that was committed.
+pub(crate) const COMMITTED: &str = "committed";
+
+/// The outcome of a transaction that has changed nothing.
+pub(crate) const ROLLED_BACK: &str = "rolled_back";
+
+impl Default for Counters {
+    fn default() -> Self {
+        Counters {
+            statements: Default::default(),
+            transactions: Outcomes::new([COMMITTED, ROLLED_BACK]),
+            commits: Histogram::default(),
+            queued: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Counters {
+    /// Counts a statement when the result is dropped.
+    pub(crate) fn statement(&self, sql: &str) -> Timer<'_> {
+        Timer::start(&self.statements[kind(sql)])
+    }
+
+    /// Counts a commit when the result is dropped.
+    pub(crate) fn commit(&self) -> Timer<'_> {
+        Timer::start(&self.commits)
+    }
+
+    pub(crate) fn statements(&self) -> Vec<(&'static str, HistogramReport)> {
+        KINDS.into_iter().zip(self.statements.iter().map(Histogram::report)).collect()
+    }
+}
+
+/// The position of the statement's kind.
+fn kind(sql: &str) -> usize {
+    let verb = sql.as_bytes().get(..6).unwrap_or_default();
+    let found = KINDS.iter().position(|kind| verb.eq_ignore_ascii_case(kind.as_bytes()));
+    found.unwrap_or(KINDS.len() - 1)
+}
+
+/// Records the time until it is dropped.
+#[must_use]
+pub(crate) struct Timer<'a> {
+    durations: &'a Histogram,
+    began: Instant,
+}
+
+impl<'a> Timer<'a> {
+    fn start(durations: &'a Histogram) -> Self {
+        Timer { durations, began: Instant::now() }
+    }
+}
+
+impl Drop for Timer<'_> {
+    fn drop(&mut self) {
+        self.durations.record(self.began.elapsed());
+    }
+}
+
+/// What a database has done since it was opened, and its state: see [`Database::usage`](crate::Database::usage).
+#[derive(Clone, Debug, PartialEq)]
+pub struct DatabaseUsage {
+    /// The time of statements with the reading of their rows, by kind: `select`, `insert`, `update`, `delete`, `other`. Statements that
+    /// are texts, such as those of imports, are not counted.
+    pub statements: Vec<(&'static str, HistogramReport)>,
+    /// Numbers of write transactions: `committed` or `rolled_back`.
+    pub transactions: Vec<(&'static str, u64)>,
+    /// The time of commits. SQLite commits several transactions at once, with one disk sync.
+    pub commits: HistogramReport,
+    /// Write transactions that wait for their turn.
+    pub waiting_writes: usize,
+    /// The connections for reading; on servers, for writing as well.
+    pub pool: PoolUsage,
+    /// Size of the write-ahead log in bytes (SQLite).
+    pub wal_bytes: Option<u64>,
+}
+
+/// The state of a pool of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolUsage {
+    /// Maximum number of connections.
+    pub max: usize,
+    /// Connections in use.
+    pub in_use: usize,
+    /// Threads that wait for a connection.
+    pub waiting: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_statements() {
+        for (sql, expected) in [
+            ("SELECT 1", "select"),
+            ("insert into t", "insert"),
+            ("UPDATE t", "update"),
+            ("DELETE FROM t", "delete"),
+            ("REPLACE INTO t", "other"),
+            ("é", "other"),
+            ("", "other"),
+        ] {
+            assert_eq!(KINDS[kind(sql)], expected, "{sql}");
+        }
+    }
+}
