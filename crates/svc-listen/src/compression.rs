@@ -167,6 +167,8 @@ struct Inner {
 /// How much the stored bodies of a [`Compression`] are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompressionUsage {
+    /// Stored bodies.
+    pub entries: usize,
     /// Compressed responses that were stored.
     pub hits: u64,
     /// Responses that had to be compressed.
@@ -226,7 +228,7 @@ impl Compression {
     /// Use of the stored bodies since the start.
     pub fn usage(&self) -> CompressionUsage {
         let (hits, misses) = (self.0.n_hits.load(Ordering::Relaxed), self.0.n_misses.load(Ordering::Relaxed));
-        CompressionUsage { hits, misses, bytes: self.0.encoded.weight() }
+        CompressionUsage { entries: self.0.encoded.len(), hits, misses, bytes: self.0.encoded.weight() }
     }
 
     /// Compresses the body if the client accepts it and the body is worth it.
@@ -446,7 +448,7 @@ mod tests {
         let other = Bytes::from("another sentence that repeats. ".repeat(2_000));
         assert_ne!(send(&other, Encoding::Gzip).await, send(&body, Encoding::Gzip).await);
         assert_eq!(compression.0.encoded.len(), 2);
-        let CompressionUsage { hits, misses, bytes } = compression.usage();
+        let CompressionUsage { hits, misses, bytes, .. } = compression.usage();
         assert!((hits, misses) == (3, 5) && bytes > 2 * body.len() as u64, "{hits} {misses} {bytes}");
     }
 

@@ -28,34 +28,49 @@ pub fn is_check(path: &str) -> bool {
     path == ALIVE || path == READY
 }
 
-/// A router for the checks. `is_there` reads the database, on a thread of its own: whether it contains what the process serves, or an error.
-pub fn router(is_there: impl Fn() -> Result<bool, ()> + Send + Sync + 'static) -> Router {
-    let readiness = Readiness { is_there: Arc::new(is_there), running: Mutex::new(None) };
+/// A router for the checks. `read` reads the database, on a thread of its own, and returns why the process cannot serve.
+pub fn router(read: impl Fn() -> Result<(), &'static str> + Send + Sync + 'static) -> Router {
+    let readiness = Readiness::new(read);
     Router::new()
         .route(ALIVE, get(|| async { response(StatusCode::OK, "ok\n") }))
-        .route(READY, get(async |State(readiness): State<Arc<Readiness>>| readiness.check().await))
+        .route(READY, get(async |State(readiness): State<Arc<Readiness>>| readiness.respond().await))
         .with_state(Arc::new(readiness))
 }
 
-/// The result of reading the database: whether it contains a site. `None` while it is being read.
-type DatabaseCheck = Option<Result<bool, ()>>;
+/// The result of reading the database; `None` while it is being read.
+type DatabaseCheck = Option<Result<(), &'static str>>;
 
-/// Reads the database for `/readyz`. A database may take any time to respond, so one thread reads it at a time, and all requests
-/// wait for its result, but not longer than the limit.
-struct Readiness {
-    is_there: Arc<dyn Fn() -> Result<bool, ()> + Send + Sync>,
+/// Whether the process can serve. A database may take any time to respond, so one thread reads it at a time, and all requests
+/// wait for its result, but not longer than [`LIMIT`].
+pub struct Readiness {
+    read: Arc<dyn Fn() -> Result<(), &'static str> + Send + Sync>,
     running: Mutex<Option<watch::Receiver<DatabaseCheck>>>,
 }
 
 impl Readiness {
-    async fn check(&self) -> Response {
+    /// `read` reads the database, and returns why the process cannot serve. It may block.
+    pub fn new(read: impl Fn() -> Result<(), &'static str> + Send + Sync + 'static) -> Self {
+        Readiness { read: Arc::new(read), running: Mutex::new(None) }
+    }
+
+    /// Reads the database.
+    ///
+    /// # Errors
+    /// Why the process cannot serve.
+    pub async fn check(&self) -> Result<(), &'static str> {
         let mut result = self.join();
         let found = tokio::time::timeout(LIMIT, result.wait_for(Option::is_some)).await;
         match found.map(|found| found.map(|found| *found)) {
-            Ok(Ok(Some(Ok(true)))) => response(StatusCode::OK, "ok\n"),
-            Ok(Ok(Some(Ok(false)))) => response(StatusCode::SERVICE_UNAVAILABLE, "the database contains no site\n"),
-            Ok(_) => response(StatusCode::SERVICE_UNAVAILABLE, "the database cannot be read\n"),
-            Err(_) => response(StatusCode::SERVICE_UNAVAILABLE, "the database does not respond\n"),
+            Ok(Ok(Some(read))) => read,
+            Ok(_) => Err("the database cannot be read"),
+            Err(_) => Err("the database does not respond"),
+        }
+    }
+
+    async fn respond(&self) -> Response {
+        match self.check().await {
+            Ok(()) => response(StatusCode::OK, "ok\n"),
+            Err(why) => response(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
         }
     }
 
@@ -67,10 +82,10 @@ impl Readiness {
             return result.clone();
         }
         let (sender, result) = watch::channel(None);
-        let is_there = Arc::clone(&self.is_there);
+        let read = Arc::clone(&self.read);
         // If the system starts no thread, the sender is dropped.
         let started = std::thread::Builder::new().name("readyz".to_owned()).spawn(move || {
-            sender.send_replace(Some(is_there()));
+            sender.send_replace(Some(read()));
         });
         if let Err(error) = started {
             tracing::warn!(%error, "cannot start a thread for /readyz");
@@ -80,6 +95,6 @@ impl Readiness {
 }
 
 /// A response with a line of text, which must not be cached.
-pub fn response(status: StatusCode, text: &'static str) -> Response {
-    (status, [(header::CACHE_CONTROL, "no-store")], text).into_response()
+pub fn response(status: StatusCode, text: impl Into<String>) -> Response {
+    (status, [(header::CACHE_CONTROL, "no-store")], text.into()).into_response()
 }

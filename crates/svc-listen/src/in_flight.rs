@@ -6,7 +6,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -31,6 +31,8 @@ pub struct InFlight {
 #[derive(Debug, Default)]
 struct Count {
     n: AtomicUsize,
+    connections: AtomicUsize,
+    accepted: AtomicU64,
     /// Notified when no request is in progress.
     none: Notify,
 }
@@ -46,6 +48,15 @@ impl Drop for Counted<'_> {
     }
 }
 
+/// An open connection, until this is dropped.
+pub(crate) struct Connected(Arc<Count>);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Default for InFlight {
     fn default() -> Self {
         Self::new()
@@ -56,6 +67,23 @@ impl InFlight {
     /// No requests.
     pub fn new() -> Self {
         InFlight { count: Arc::default(), ended: Arc::new(watch::Sender::new(false)) }
+    }
+
+    /// Counts a connection until the result is dropped.
+    pub(crate) fn connect(&self) -> Connected {
+        self.count.connections.fetch_add(1, Ordering::Relaxed);
+        self.count.accepted.fetch_add(1, Ordering::Relaxed);
+        Connected(Arc::clone(&self.count))
+    }
+
+    /// Number of open connections.
+    pub fn n_connections(&self) -> usize {
+        self.count.connections.load(Ordering::Relaxed)
+    }
+
+    /// Number of connections that were accepted since the start.
+    pub fn n_accepted(&self) -> u64 {
+        self.count.accepted.load(Ordering::Relaxed)
     }
 
     /// Counts a request until its response is ready.

@@ -23,7 +23,7 @@ pub use descriptors::raise_limit;
 pub use error::{Error, Result};
 pub use in_flight::InFlight;
 pub use limits::ConnectionLimits;
-pub use log::{AccessLog, panic_message};
+pub use log::{AccessLog, DenialReason, panic_message};
 pub use log_queue::{FlushOnDrop, LogQueue};
 pub use middleware::{Stack, middleware_stack};
 pub use network::{Network, network_of};

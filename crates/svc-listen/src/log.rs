@@ -3,6 +3,7 @@
 //! The line contains the path without the query, which may contain nonces, and no headers.
 
 use std::{
+    borrow::Cow,
     hash::{BuildHasher, RandomState},
     num::NonZeroU64,
     sync::{
@@ -79,6 +80,10 @@ impl Ids {
     }
 }
 
+/// Why a response has status 401 or 403: an extension of the response, for the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DenialReason(pub Cow<'static, str>);
+
 /// The log line of a request in progress.
 pub(crate) struct Line {
     id: HeaderValue,
@@ -98,6 +103,11 @@ impl Line {
         self.span.clone()
     }
 
+    /// The time since the request arrived.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     fn is_logged(&self, status: u16) -> bool {
         self.is_sampled || status >= 400
     }
@@ -115,6 +125,11 @@ impl Line {
             let client = self.client.address;
             // Unknown for bodies that are generated while they are sent.
             let bytes = http_body::Body::size_hint(response.body()).exact();
+            if matches!(status, 401 | 403) {
+                let reason = response.extensions().get::<DenialReason>().map(|reason| &*reason.0);
+                // First the client, which programs such as fail2ban look for, since the path is chosen by it.
+                tracing::info!(%client, status, reason = reason.unwrap_or("unknown"), %method, path, "access denied");
+            }
             let ms = (self.started.elapsed().as_secs_f64() * 100_000.0).round() / 100.0;
             if status == 503 {
                 // The cause is logged once by the part that is overloaded or unavailable.

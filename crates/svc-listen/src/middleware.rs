@@ -17,7 +17,7 @@ use axum::{
 };
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, header::Entry};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, header::Entry};
 use http_body::Body as _;
 use http_body_util::Limited;
 use tower::{Service, ServiceExt as _};
@@ -48,6 +48,7 @@ pub fn middleware_stack<S>(inner: S, limits: &ConnectionLimits, log: AccessLog, 
         log,
         body: usize::try_from(limits.body).unwrap_or(usize::MAX),
         time: limits.request,
+        refused: None,
     };
     Stack { inner, settings: Arc::new(settings) }
 }
@@ -60,13 +61,32 @@ struct StackSettings {
     body: usize,
     /// Time limit for a response.
     time: Duration,
+    /// Called for each response of the middleware itself.
+    refused: Option<Box<OnRefused>>,
 }
+
+/// Called with the method, the status and the time since the request arrived.
+type OnRefused = dyn Fn(&Method, StatusCode, Duration) + Send + Sync;
 
 /// A service in the middleware: see [`middleware_stack`].
 #[derive(Clone)]
 pub struct Stack<S> {
     inner: S,
     settings: Arc<StackSettings>,
+}
+
+impl<S> Stack<S> {
+    /// Calls `count` with the method, the status and the duration of each request that the middleware responds to itself, because the
+    /// request violates a limit or the service fails to respond to it.
+    ///
+    /// # Panics
+    /// If the stack was cloned.
+    #[must_use]
+    pub fn count_refused(mut self, count: impl Fn(&Method, StatusCode, Duration) + Send + Sync + 'static) -> Self {
+        let settings = Arc::get_mut(&mut self.settings).expect("the stack was not cloned yet");
+        settings.refused = Some(Box::new(count));
+        self
+    }
 }
 
 impl<S, B> Service<Request> for Stack<S>
@@ -99,7 +119,14 @@ impl StackSettings {
         let mut line = self.log.begin(&mut request, client);
         let accepted = Accepted::take(request.headers_mut());
         let span = line.span();
-        let mut response = tracing::Instrument::instrument(self.handle(inner, request), span).await;
+        let method = request.method().clone();
+        let handled = tracing::Instrument::instrument(self.handle(inner, request), span).await;
+        let mut response = handled.unwrap_or_else(|refused| {
+            if let Some(count) = &self.refused {
+                count(&method, refused.status(), line.elapsed());
+            }
+            refused
+        });
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
             // The database is restarting, or the server is overloaded.
             response.headers_mut().entry(header::RETRY_AFTER).or_insert(RETRY_AFTER);
@@ -110,17 +137,20 @@ impl StackSettings {
     }
 
     /// Calls the service within the limits on body and time.
-    async fn handle<S, B>(&self, inner: S, mut request: Request) -> Response
+    ///
+    /// # Errors
+    /// The response to a request to which the service has not responded.
+    async fn handle<S, B>(&self, inner: S, mut request: Request) -> Result<Response, Response>
     where
         S: Service<Request, Response = Response<B>, Error = Infallible>,
         B: http_body::Body<Data = Bytes, Error: Into<axum::BoxError>> + Send + 'static,
     {
         if let Err(status) = head::check(&mut request) {
-            return status.into_response();
+            return Err(status.into_response());
         }
         let length = request.headers().get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse::<usize>().ok());
         if length.is_some_and(|length| length > self.body) {
-            return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+            return Err(StatusCode::PAYLOAD_TOO_LARGE.into_response());
         }
         let request = request.map(|body| match body.is_end_stream() {
             true => body,
@@ -128,9 +158,9 @@ impl StackSettings {
         });
         let response = AssertUnwindSafe(async { inner.oneshot(request).await }).catch_unwind();
         match tokio::time::timeout(self.time, response).await {
-            Ok(Ok(Ok(response))) => response.map(Body::new),
-            Ok(Err(panic)) => panicked(&*panic),
-            Err(_too_late) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+            Ok(Ok(Ok(response))) => Ok(response.map(Body::new)),
+            Ok(Err(panic)) => Err(panicked(&*panic)),
+            Err(_too_late) => Err(StatusCode::SERVICE_UNAVAILABLE.into_response()),
         }
     }
 }

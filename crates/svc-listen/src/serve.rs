@@ -20,7 +20,7 @@ use crate::{
     activity::{Activity, Close, RequestBody, ResponseBody, Socket},
     connections::{Admission, Connections, Slot},
     error::{Error, Result},
-    in_flight::InFlight,
+    in_flight::{Connected, InFlight},
     limits::ConnectionLimits,
     log::Seldom,
 };
@@ -191,7 +191,7 @@ pub async fn serve(
             let service = service(app.clone(), peer, Arc::clone(&activity), requests.clone());
             let io = TokioIo::new(Socket::new(stream, activity));
             let connection = builder.serve_connection_with_upgrades(io, service).into_owned();
-            tokio::spawn(serve_connection(connection, slot, peer, stopped.clone()));
+            tokio::spawn(serve_connection(connection, slot, requests.connect(), peer, stopped.clone()));
         }
     }
     drop((listener, stopped));
@@ -244,6 +244,7 @@ fn service(
 async fn serve_connection<S>(
     connection: UpgradeableConnection<'static, TokioIo<Socket>, S, TokioExecutor>,
     slot: Slot,
+    _connected: Connected,
     peer: SocketAddr,
     mut stopped: watch::Receiver<()>,
 ) where

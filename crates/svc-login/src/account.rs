@@ -14,7 +14,7 @@ use crate::{
     form::Form,
     log_in_out::change_sessions,
     profile::{Problem, done},
-    rate_limit::report_failed,
+    rate_limit::LoginFailure,
 };
 
 /// Minimum length of a new password, in characters.
@@ -73,7 +73,7 @@ impl LoginPages {
             return refused(StatusCode::BAD_REQUEST, "The new password must not begin or end with a space.").await;
         }
         if let Err(wait) = self.attempts.at_form(parts.client, &user.login) {
-            report_failed(parts.client, &user.login, "too many attempts");
+            self.attempts.report_failed(parts.client, &user.login, LoginFailure::TooManyAttempts);
             let seconds = wait.as_secs().saturating_add(1).to_string();
             let text = format!("Too many attempts. Try again in {seconds} s.");
             let page = refused(StatusCode::TOO_MANY_REQUESTS, &text).await?;
@@ -82,7 +82,7 @@ impl LoginPages {
         match hashing::verify(Some(user.pass.clone()), Secret::new(form.get("current_password"))).await {
             Ok(true) => self.attempts.form_succeeded(parts.client, &user.login),
             Ok(false) => {
-                report_failed(parts.client, &user.login, "wrong current password");
+                self.attempts.report_failed(parts.client, &user.login, LoginFailure::WrongCurrentPassword);
                 return refused(StatusCode::BAD_REQUEST, "The current password is wrong.").await;
             }
             Err(_) => {

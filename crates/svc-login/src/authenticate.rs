@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     identity::{ANONYMOUS, Identities, LoginSettings, cookie_value, token_of},
-    rate_limit::{Attempts, report_failed},
+    rate_limit::{Attempts, LoginFailure},
 };
 
 /// The response to a request with a wrong application password.
@@ -80,10 +80,10 @@ impl SiteAuthenticator {
             }
             if let Some(address) = address {
                 if let Some(wait) = self.attempts.failed(address) {
-                    report_failed(address, &sent.login, "too many attempts");
+                    self.attempts.report_failed(address, &sent.login, LoginFailure::TooManyAttempts);
                     return Ok(too_many(wait));
                 }
-                report_failed(address, &sent.login, "not an application password of this user");
+                self.attempts.report_failed(address, &sent.login, LoginFailure::WrongApplicationPassword);
             }
         }
         match (cookie_value(&credentials.headers, &config.cookies.logged_in), wrong) {

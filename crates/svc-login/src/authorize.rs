@@ -16,7 +16,7 @@ use crate::{
     form::{self, Form},
     redirect::{self, Unsafe},
     respond,
-    response::PrivateResponse,
+    response::{NO_NONCE, PrivateResponse},
     view::{self, Frame, Hidden, hidden},
 };
 
@@ -146,7 +146,8 @@ impl LoginPages {
             return Ok(self.approval_form(parts, StatusCode::OK, &session, app, String::new()));
         }
         if parts.is_cross_site(&settings) || !self.has_nonce(parts, &form, ACTION, &session) {
-            return refuse(StatusCode::FORBIDDEN, "This form has expired. Return to the application and try again.");
+            let text = "This form has expired. Return to the application and try again.";
+            return refuse(StatusCode::FORBIDDEN, text).map(|page| page.because(NO_NONCE));
         }
         if form.has("approve") { self.approve(parts, &session, app).await } else { Ok(self.reject(&session, &app)) }
     }

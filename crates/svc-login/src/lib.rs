@@ -277,7 +277,7 @@ impl LoginPages {
             form::read_up_to(request, max_size).await.map_err(|status| refuse(status, "The form is too large."))?;
         if parts.is_cross_site(&session.settings) || !self.has_nonce(parts, &form, action, session) {
             let text = "This form has expired. Go back, reload the page and try again.";
-            return Err(refuse(StatusCode::FORBIDDEN, text));
+            return Err(refuse(StatusCode::FORBIDDEN, text).because(response::NO_NONCE));
         }
         Ok(form)
     }

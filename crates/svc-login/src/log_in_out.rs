@@ -25,9 +25,9 @@ use crate::{
     cookies::{self, NewSession},
     form::{self, Form},
     identity::cookie_value,
-    rate_limit::report_failed,
+    rate_limit::LoginFailure,
     redirect, respond,
-    response::PrivateResponse,
+    response::{CROSS_SITE, NO_NONCE, PrivateResponse},
     view::{self, Frame, Hidden, hidden},
 };
 
@@ -109,7 +109,7 @@ impl LoginPages {
         let settings = self.identities.site.settings(&parts.cx)?;
         if parts.is_cross_site(&settings) {
             let text = "This form was submitted from another site. Log in on this site's own page.";
-            return Ok(view::message(&parts.cx, self, StatusCode::FORBIDDEN, "Error", text));
+            return Ok(view::message(&parts.cx, self, StatusCode::FORBIDDEN, "Error", text).because(CROSS_SITE));
         }
         let action = [form.get("action"), parts.query.get("action")].into_iter().find(|a| !a.is_empty());
         match action {
@@ -175,7 +175,7 @@ impl LoginPages {
         }
         let name = svc_text::sanitize_user(&typed.login, false);
         if let Err(wait) = self.attempts.at_form(parts.client, &name) {
-            report_failed(parts.client, &name, "too many attempts");
+            self.attempts.report_failed(parts.client, &name, LoginFailure::TooManyAttempts);
             let text = format!("Too many failed login attempts. Try again in {} s.", seconds(wait));
             return refused(StatusCode::TOO_MANY_REQUESTS, &text)
                 .map(|p: PrivateResponse| p.header(header::RETRY_AFTER, seconds(wait)));
@@ -185,8 +185,8 @@ impl LoginPages {
         match hashing::verify(stored, Secret::new(&typed.password)).await {
             Ok(true) => self.attempts.form_succeeded(parts.client, &name),
             Ok(false) => {
-                let reason = if found.is_some() { "wrong password" } else { "unknown user" };
-                report_failed(parts.client, &name, reason);
+                let why = if found.is_some() { LoginFailure::WrongPassword } else { LoginFailure::UnknownUser };
+                self.attempts.report_failed(parts.client, &name, why);
                 return refused(StatusCode::OK, WRONG);
             }
             Err(HashFailure::Busy | HashFailure::TooLong | HashFailure::Unavailable) => {
@@ -281,7 +281,7 @@ impl LoginPages {
             let fields = [("action", "logout"), (&field, &nonce), ("redirect_to", form.get("redirect_to"))];
             let page = Frame::new(&settings, "Log Out");
             let template = LogOutPage { page, action: self.login_url(&settings), hidden: hidden(&fields) };
-            return Ok(PrivateResponse::html(StatusCode::FORBIDDEN, &template));
+            return Ok(PrivateResponse::html(StatusCode::FORBIDDEN, &template).because(NO_NONCE));
         }
         let now = self.identities.now(&parts.cx);
         let (id, token) = (session.user.id, session.token);

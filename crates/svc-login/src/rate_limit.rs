@@ -26,6 +26,7 @@ use governor::{
 use quick_cache::sync::Cache;
 use svc_auth::basic;
 use svc_listen::network_of;
+use svc_metrics::Outcomes;
 
 /// A limit: the number of attempts at once, and the time after which one more is allowed.
 type Rate = (u32, Duration);
@@ -71,6 +72,7 @@ pub struct Attempts {
     valid: Cache<u64, ()>,
     /// Secret key of these hashes.
     key: RandomState,
+    failures: Outcomes<{ FAILURES.len() }>,
 }
 
 struct Limiter<K: Hash + Eq + Clone>(RateLimiter<K, Counters<K>, DefaultClock>);
@@ -120,15 +122,44 @@ impl Default for Attempts {
             logged_in: Cache::new(MAX_REMEMBERED),
             valid: Cache::new(MAX_REMEMBERED),
             key: RandomState::new(),
+            failures: Outcomes::new(FAILURES),
         }
     }
 }
 
-/// Logs a failed login, for programs such as fail2ban. The name is quoted and cut, since the client chooses it.
-pub(crate) fn report_failed(client: IpAddr, name: &str, reason: &'static str) {
-    let user = &name[..name.floor_char_boundary(NAME_LENGTH)];
-    tracing::warn!(%client, ?user, reason, "login failed");
+/// Why a log-in failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoginFailure {
+    TooManyAttempts,
+    WrongPassword,
+    UnknownUser,
+    WrongCurrentPassword,
+    WrongApplicationPassword,
 }
+
+impl LoginFailure {
+    /// The reason in the log, and its name in metrics.
+    const fn texts(self) -> (&'static str, &'static str) {
+        match self {
+            LoginFailure::TooManyAttempts => ("too many attempts", "too_many_attempts"),
+            LoginFailure::WrongPassword => ("wrong password", "wrong_password"),
+            LoginFailure::UnknownUser => ("unknown user", "unknown_user"),
+            LoginFailure::WrongCurrentPassword => ("wrong current password", "wrong_current_password"),
+            LoginFailure::WrongApplicationPassword => {
+                ("not an application password of this user", "wrong_application_password")
+            }
+        }
+    }
+}
+
+/// The names of all reasons in metrics.
+const FAILURES: [&str; 5] = [
+    LoginFailure::TooManyAttempts.texts().1,
+    LoginFailure::WrongPassword.texts().1,
+    LoginFailure::UnknownUser.texts().1,
+    LoginFailure::WrongCurrentPassword.texts().1,
+    LoginFailure::WrongApplicationPassword.texts().1,
+];
 
 /// The key of a network and an account. Letter case is ignored.
 fn pair(address: IpAddr, account: &str) -> (IpAddr, String) {
@@ -137,6 +168,19 @@ fn pair(address: IpAddr, account: &str) -> (IpAddr, String) {
 }
 
 impl Attempts {
+    /// Logs and counts a failed log-in, for programs such as fail2ban. The name is quoted and cut, since the client chooses it.
+    pub(crate) fn report_failed(&self, client: IpAddr, name: &str, why: LoginFailure) {
+        let (reason, label) = why.texts();
+        let user = &name[..name.floor_char_boundary(NAME_LENGTH)];
+        tracing::warn!(%client, ?user, reason, "login failed");
+        self.failures.record(label);
+    }
+
+    /// Numbers of failed log-ins by reason, such as `wrong_password`, since the start.
+    pub fn failures(&self) -> Vec<(&'static str, u64)> {
+        self.failures.report()
+    }
+
     /// Counts an attempt with the form.
     ///
     /// # Errors

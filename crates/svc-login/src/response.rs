@@ -5,6 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use svc_listen::DenialReason;
 
 /// What pages without scripts may load.
 const WITHOUT_SCRIPTS: &str = "style-src 'unsafe-inline'; img-src 'self'";
@@ -19,7 +20,15 @@ pub struct PrivateResponse {
     /// What the page may load.
     sources: &'static str,
     headers: Vec<(HeaderName, String)>,
+    /// Why the request was denied, for the log.
+    denial: Option<&'static str>,
 }
+
+/// A form that another site made the browser submit.
+pub(crate) const CROSS_SITE: &str = "form of another site";
+
+/// A form without a valid nonce, which is too old or of another site.
+pub(crate) const NO_NONCE: &str = "no valid nonce";
 
 impl PrivateResponse {
     fn new(status: StatusCode, body: String) -> Self {
@@ -30,6 +39,7 @@ impl PrivateResponse {
             form_targets: Vec::new(),
             sources: WITHOUT_SCRIPTS,
             headers: Vec::new(),
+            denial: None,
         }
     }
 
@@ -70,6 +80,12 @@ impl PrivateResponse {
         Self::new(StatusCode::FOUND, String::new()).header(header::LOCATION, svc_text::sanitize_redirect(to))
     }
 
+    /// Sets why the request was denied, for the log.
+    pub(crate) fn because(mut self, reason: &'static str) -> Self {
+        self.denial = Some(reason);
+        self
+    }
+
     /// Adds a header.
     pub fn header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
@@ -100,6 +116,9 @@ impl PrivateResponse {
     pub fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.body));
         *response.status_mut() = self.status;
+        if let Some(reason) = self.denial {
+            response.extensions_mut().insert(DenialReason(reason.into()));
+        }
         let headers = response.headers_mut();
         let targets = self.form_targets.join(" ");
         let policy = format!(

@@ -6,6 +6,8 @@ mod disk_lane;
 mod embed;
 pub mod explorer;
 mod format;
+mod in_lane;
+mod other_brands;
 mod page_cache;
 mod resolve;
 mod respond;
@@ -39,6 +41,8 @@ use svc_versions::Context;
 
 pub use cost::cost;
 pub use format::{SiteTexts, Texts};
+pub use in_lane::{PageLane, in_lane};
+pub use other_brands::OtherBrands;
 pub use page_cache::{PageCache, respond_cached};
 pub use to_explorer::ToExplorer;
 

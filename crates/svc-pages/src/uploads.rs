@@ -27,7 +27,10 @@ use crate::disk_lane::DiskLane;
 pub const PATH: &str = "/wp-content/uploads";
 
 /// Path of theme files below the site's URL, and their folder in the content folder.
-const THEMES: (&str, &str) = ("/wp-content/themes", "themes");
+pub const THEMES_PATH: &str = "/wp-content/themes";
+
+/// Their folder in the content folder.
+const THEMES: &str = "themes";
 
 /// Folder of uploads in the content folder.
 const UPLOADS: &str = "uploads";
@@ -73,7 +76,7 @@ const SANDBOX: HeaderValue = HeaderValue::from_static("sandbox; default-src 'non
 /// A router for the files of this storage at [`PATH`], and for theme files. `site_path` is the path of the site's URL: empty,
 /// or `/blog`.
 pub fn router(site_path: &str, storage: Storage, content_dir: &Path) -> Router {
-    let (themes_path, folder) = THEMES;
+    let (themes_path, folder) = (THEMES_PATH, THEMES);
     let themes = ServeDir::new(content_dir.join(folder)).append_index_html_on_directories(false);
     let lane = DiskLane::new();
     let upload_lane = storage.is_folder().then(|| lane.clone());

@@ -1,8 +1,12 @@
 //! The HTTP client for all outgoing requests of the site.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use svc_fetch::{Allowed, FetchError, FetchedResponse, Get, Guard, GuardedClient};
+use svc_metrics::{Histogram, HistogramReport, Outcomes};
 use tokio::sync::Semaphore;
 
 use crate::Settings;
@@ -22,6 +26,26 @@ pub struct HttpClient {
     client: GuardedClient,
     slots: Arc<Semaphore>,
     lookups: Arc<Semaphore>,
+    counts: Arc<OutgoingCounts>,
+}
+
+/// The outcomes of outgoing requests. A refused one was not sent, because its URL is not permitted.
+const OUTCOMES: [&str; 5] = ["ok", "error_status", "timed_out", "refused", "failed"];
+
+struct OutgoingCounts {
+    outcomes: Outcomes<5>,
+    durations: Histogram,
+}
+
+/// Numbers of outgoing requests since the start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutgoingUsage {
+    /// Requests by outcome: `ok` (a status below 400), `error_status`, `timed_out`, `refused` (the URL is not permitted) or `failed`.
+    pub outcomes: Vec<(&'static str, u64)>,
+    /// Their durations.
+    pub durations: HistogramReport,
+    /// Requests in progress.
+    pub running: usize,
 }
 
 impl Default for HttpClient {
@@ -36,7 +60,8 @@ impl HttpClient {
     pub fn new(guard: Guard) -> Self {
         let agent = concat!("Mozilla/5.0 (compatible; content server ", env!("CARGO_PKG_VERSION"), ")");
         let [slots, lookups] = [MAX_REQUESTS, MAX_LOOKUPS].map(|n| Arc::new(Semaphore::new(n)));
-        HttpClient { client: GuardedClient::new(guard, agent), slots, lookups }
+        let counts = Arc::new(OutgoingCounts { outcomes: Outcomes::new(OUTCOMES), durations: Histogram::default() });
+        HttpClient { client: GuardedClient::new(guard, agent), slots, lookups, counts }
     }
 
     /// Whether a URL may be requested, as far as can be decided without a host look-up.
@@ -49,7 +74,26 @@ impl HttpClient {
     /// # Errors
     /// Errors of the client; [`FetchError::TimedOut`] if there are too many requests in progress.
     pub async fn send(&self, get: Get) -> Result<FetchedResponse, FetchError> {
-        self.with_slot(&self.slots, move |client| client.send(&get)).await
+        let began = Instant::now();
+        let result = self.with_slot(&self.slots, move |client| client.send(&get)).await;
+        self.counts.durations.record(began.elapsed());
+        self.counts.outcomes.record(match &result {
+            Ok(response) if response.status < 400 => "ok",
+            Ok(_) => "error_status",
+            Err(FetchError::TimedOut) => "timed_out",
+            Err(error) if error.is_invalid_url() => "refused",
+            Err(_) => "failed",
+        });
+        result
+    }
+
+    /// Numbers of requests since the start.
+    pub fn usage(&self) -> OutgoingUsage {
+        OutgoingUsage {
+            outcomes: self.counts.outcomes.report(),
+            durations: self.counts.durations.report(),
+            running: MAX_REQUESTS.saturating_sub(self.slots.available_permits()),
+        }
     }
 
     /// Checks whether a URL may be requested. Looks up its host.

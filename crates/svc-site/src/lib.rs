@@ -43,7 +43,7 @@ pub mod widgets;
 
 pub use access::Access;
 pub use error::{SiteError, SiteResult};
-pub use http_client::HttpClient;
+pub use http_client::{HttpClient, OutgoingUsage};
 pub use registries::{
     Registries,
     meta::{MetaField, MetaRegistry},

@@ -45,6 +45,24 @@ async fn send(
 }
 
 #[tokio::test]
+async fn responses_of_the_middleware_are_counted() {
+    let limits = ConnectionLimits { body: 10, request: Duration::from_millis(20), ..ConnectionLimits::default() };
+    let counted: std::sync::Arc<std::sync::Mutex<Vec<String>>> = std::sync::Arc::default();
+    let counts = std::sync::Arc::clone(&counted);
+    let app = app(&limits).count_refused(move |method, status, took| {
+        assert!(took < Duration::from_secs(60));
+        counts.lock().unwrap().push(format!("{method} {}", status.as_u16()));
+    });
+    for (path, body) in
+        [("/small", vec![]), ("/none", vec![]), ("/panic", vec![]), ("/slow", vec![]), ("/body", vec![0; 20])]
+    {
+        let length = body.len().to_string();
+        send(app.clone(), path, &[("content-length", &length)], body).await;
+    }
+    assert_eq!(*counted.lock().unwrap(), ["GET 500", "GET 503", "GET 413"]);
+}
+
+#[tokio::test]
 async fn compresses_large_responses_on_request() {
     #[rustfmt::skip]
     let rows = [

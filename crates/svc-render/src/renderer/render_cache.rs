@@ -8,14 +8,17 @@ use std::{
     cell::RefCell,
     fmt,
     hash::{Hash, Hasher},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 use svc_content::{images::Images, srcset::Image};
 use svc_site::{ActiveTheme, settings::text_options::TextOptions};
 use svc_text::Html;
-use svc_versions::Transport;
+use svc_versions::{Transport, Usage};
 
 use crate::images::SiteImages;
 
@@ -86,39 +89,39 @@ impl Weighter<Key, Arc<CachedHtml>> for Weight {
 }
 
 /// Cache of a site's rendered texts.
-pub struct RenderCache(Cache<Key, Arc<CachedHtml>, Weight>);
+pub struct RenderCache {
+    texts: Cache<Key, Arc<CachedHtml>, Weight>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
 
 impl Default for RenderCache {
     fn default() -> Self {
-        RenderCache(Cache::with_weighter(EXPECTED, CAPACITY, Weight))
+        let texts = Cache::with_weighter(EXPECTED, CAPACITY, Weight);
+        RenderCache { texts, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 }
 
 impl RenderCache {
     /// Sets the capacity in bytes of texts and HTML.
     pub fn set_capacity(&self, bytes: u64) {
-        self.0.set_capacity(bytes);
+        self.texts.set_capacity(bytes);
     }
 
-    /// Number of texts.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are no texts.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Size of texts and HTML in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.0.weight()
+    /// The size of the cache, and how often it was of use. Texts that are never cached are not counted.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            entries: self.texts.len(),
+            bytes: self.texts.weight(),
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+        }
     }
 }
 
 impl fmt::Debug for RenderCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RenderCache").field("n_texts", &self.0.len()).finish()
+        f.debug_struct("RenderCache").field("n_texts", &self.texts.len()).finish()
     }
 }
 
@@ -156,11 +159,13 @@ impl RenderCache {
             return render(with.images);
         }
         let transport = with.transport;
-        if let Some(entry) = self.0.get(&KeyRef(source, transport, text))
+        if let Some(entry) = self.texts.get(&KeyRef(source, transport, text))
             && with.matches(&entry)
         {
+            self.hits.fetch_add(1, Ordering::Relaxed);
             return entry.html.clone();
         }
+        self.misses.fetch_add(1, Ordering::Relaxed);
         let recording = RecordingImages { images: with.images, ids: RefCell::default() };
         let html = render(&recording);
         let get = |id: u64| (id, with.images.get(id).cloned());
@@ -170,7 +175,7 @@ impl RenderCache {
             options: Arc::clone(with.options),
             images: recording.ids.into_inner().into_iter().map(get).collect(),
         };
-        self.0.insert(Key(source, transport, text.into()), Arc::new(entry));
+        self.texts.insert(Key(source, transport, text.into()), Arc::new(entry));
         html
     }
 }
@@ -264,6 +269,8 @@ mod tests {
             assert_eq!(cache.html(CachedText::Content, "a", &now), (html.clone(), true));
             assert_eq!(cache.html(CachedText::Content, "a", &now), (html, false));
         }
+        let Usage { entries, hits, misses, .. } = cache.texts.usage();
+        assert_eq!((entries, hits, misses), (3, 7, 7));
     }
 
     #[test]

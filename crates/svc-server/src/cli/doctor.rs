@@ -39,6 +39,9 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     say(&report);
     let jobs: Vec<_> = open.jobs().names().collect();
     say(&format!("\nbackground jobs of the server: {}", jobs.join(", ")));
+    if let Some(address) = &config.monitoring {
+        say(&format!("monitoring listener of the server: {address} with /healthz, /readyz and /metrics"));
+    }
     if config.wp_config.is_some() {
         super::wordpress::report(&open)?;
     }

@@ -1,9 +1,10 @@
 //! `serve`: runs the server.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
+use svc_monitoring::{MonitoringListener, SiteUsage};
 use svc_site::jobs::Supervisor;
 use svc_store::SearchIndexer;
 use tokio::{sync::oneshot, task::JoinHandle};
@@ -17,7 +18,7 @@ use crate::{
     config::{Config, Setting, SiteUrl},
     data_folder::DataLock,
     logs,
-    site::{OpenSite, SiteBuilder, jobs},
+    site::{OpenSite, SiteBuilder},
 };
 
 /// How long the process waits for blocking tasks after the last request.
@@ -108,18 +109,22 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     let hangups = tokio::spawn(reload::report_on_hangup(config.clone(), flags));
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
-    let serving = svc_listen::serve(listener, site.app(), config.limits.clone(), requests.clone(), stopped);
+    let running = Running::start(site, config, &requests).await?;
+    let serving = svc_listen::serve(listener, running.site.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
-    let running = Running::start(site, &requests);
     stop.await;
+    running.drain();
     drop(stop_serving);
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
     }
-    let site = running.end().await;
+    let (site, monitoring) = running.end().await;
     hangups.abort();
     drop(lock);
     requests.end().await;
+    if let Some(monitoring) = monitoring {
+        monitoring.stop().await;
+    }
     tracing::info!("stopped");
     Ok(site)
 }
@@ -130,48 +135,57 @@ struct Running {
     jobs: Supervisor,
     search_index: Option<SearchIndexer>,
     reports: JoinHandle<()>,
+    monitoring: Option<MonitoringListener>,
 }
 
 impl Running {
     /// Starts the tasks.
-    fn start(site: OpenSite, requests: &InFlight) -> Running {
+    async fn start(site: OpenSite, config: &Config, requests: &InFlight) -> Result<Running> {
         let jobs = site.start_jobs();
-        let (report_usage, states) = (site.usage_report(), jobs.states());
-        let report = move || {
-            report_usage();
-            jobs::report(&states);
+        let usage = site.usage(requests.clone(), jobs.states());
+        let monitoring = match &config.monitoring {
+            Some(address) => Some(MonitoringListener::start(address, site.checks(), site.metrics(&usage)).await?),
+            None => None,
         };
-        Running {
+        if let Some(monitoring) = &monitoring {
+            say(&format!("Monitoring: {}", monitoring.address()));
+        }
+        Ok(Running {
             jobs,
             search_index: site.start_search_index(),
-            reports: tokio::spawn(report_on_signal(requests.clone(), report)),
+            reports: tokio::spawn(report_on_signal(usage)),
+            monitoring,
             site,
-        }
+        })
     }
 
-    /// Stops the tasks.
-    async fn end(self) -> OpenSite {
+    /// Tells load balancers that the server is stopping.
+    fn drain(&self) {
+        self.monitoring.iter().for_each(MonitoringListener::drain);
+    }
+
+    /// Stops the tasks. The monitoring listener is to be stopped last.
+    async fn end(self) -> (OpenSite, Option<MonitoringListener>) {
         self.jobs.stop().await;
         // The thread stops after the posts that it is reading.
         drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
-        self.site
+        (self.site, self.monitoring)
     }
 }
 
 /// Logs the use of the server on each SIGUSR1.
-async fn report_on_signal(requests: InFlight, report: impl Fn()) {
+async fn report_on_signal(usage: Arc<SiteUsage>) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let Ok(mut signals) = signal(SignalKind::user_defined1()) else { return };
         while signals.recv().await.is_some() {
-            tracing::info!(requests = requests.n_requests(), "in progress");
-            report();
+            usage.log();
         }
     }
     #[cfg(not(unix))]
-    drop((requests, report));
+    drop(usage);
 }
 
 /// The URL at which this machine reaches the socket.

@@ -28,6 +28,7 @@ use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, ConnectionLimits, Network};
 use svc_login::WrongPassword;
+use svc_monitoring::MonitoringAddress;
 use svc_packages::theme;
 use svc_registrations::Registrations;
 
@@ -146,6 +147,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Log lines of requests.
     pub access_log: AccessLog,
+    /// Address of the monitoring listener.
+    pub monitoring: Option<MonitoringAddress>,
     /// Limits on requests and connections, and the trusted proxies.
     pub limits: ConnectionLimits,
     /// Maximum number of values in a JSON body, including nested ones.
@@ -286,6 +289,7 @@ impl Config {
             log: read.required("log", values::log_filter)?,
             log_format: read.required("log_format", str::parse)?,
             access_log: AccessLog::sampled(read.required("log_sample", values::count)?),
+            monitoring: read.optional("monitoring.listen", str::parse)?,
             limits: ConnectionLimits {
                 body: read.required("limits.body", values::size)?,
                 connections: read.required("limits.connections", values::count)? as usize,

@@ -92,6 +92,7 @@ pub const SETTINGS: &[Setting] = &[
     row("log_format", "FORMAT", Some("text"), "Log format: text or json"),
     row("log_sample", "N", Some("1"), "Log one in N successful requests; failed requests are always logged"),
     row("trusted_proxies", "LIST", Some(""), "Comma-separated IP addresses or networks whose forwarding headers are trusted"),
+    row("monitoring.listen", "ADDR:PORT", None, "Address of the monitoring listener, with health checks and metrics: a port, 127.0.0.1:9090 or unix:/PATH [default: none]"),
     row("limits.body", "SIZE", Some("64MB"), "Maximum size of a request body"),
     row("limits.values", "N", Some("100000"), "Maximum number of values in a JSON body, including nested ones"),
     row("limits.connections", "N", Some("1024"), "Maximum number of connections; a new one then replaces the one that has been idle for longest"),

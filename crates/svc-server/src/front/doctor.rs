@@ -9,6 +9,9 @@ use crate::config::{Config, WordPress};
 pub(crate) async fn examine(front: &Front, config: &Config, wordpress: &WordPress) -> Findings {
     let mut found = Findings::default();
     found.row("upstream", upstream_of(wordpress));
+    if let Some(address) = &config.monitoring {
+        found.row("monitoring listener", address.to_string());
+    }
     if let Some(wp_config) = &config.wp_config {
         let installed = Files::new(wp_config, &config.content_dir).installed();
         found.row(

@@ -13,7 +13,9 @@ use axum::{Router, body::Body, extract::Request, extract::State, response::Respo
 use http::{HeaderValue, StatusCode, header::HOST};
 use svc_bridge::{Bridge, Settings, Sources, Watch, connector::Connector, connector::install, record::Recorder};
 use svc_gateway::{Options, Origin, Proxy, ProxyLimits, Site};
-use svc_listen::{App, Client, Compression, health};
+use svc_listen::{App, Client, Compression, InFlight, health};
+use svc_metrics::RequestCounts;
+use svc_monitoring::{Checks, FrontUsage, Metrics, MonitoringListener, PageCounts, Process};
 
 use crate::{
     config::{Config, SiteUrl, WordPress},
@@ -31,6 +33,7 @@ pub(crate) struct Front {
     sources: Sources,
     home: SiteUrl,
     config: Config,
+    requests: Arc<RequestCounts>,
 }
 
 /// The file with what the bridge of a site saves.
@@ -82,7 +85,7 @@ impl Front {
         let recorder = connector.as_ref().map(|connector| Recorder::new(connector.secret().expose().as_bytes()));
         let bridge = Bridge::new(settings, proxy, recorder, random(32)?.expose().as_bytes());
         let sources = Sources { database, prefix: config.table_prefix.clone(), connector };
-        Ok(Front { bridge, sources, home, config: config.clone() })
+        Ok(Front { bridge, sources, home, config: config.clone(), requests: Arc::default() })
     }
 
     /// The site's public URL.
@@ -122,27 +125,49 @@ impl Front {
         self.bridge.respond(request.map(svc_gateway::boxed), origin).await.map(Body::new)
     }
 
-    /// Whether WordPress's web server or php-fpm accepts connections.
-    async fn ready(State(front): State<Arc<Front>>) -> Response {
-        match tokio::time::timeout(health::LIMIT, front.bridge.proxy().connects()).await {
-            Ok(true) => health::response(StatusCode::OK, "ok\n"),
-            _ => health::response(StatusCode::SERVICE_UNAVAILABLE, "WordPress does not accept connections\n"),
-        }
+    /// Starts the monitoring listener, if there is one.
+    pub(crate) async fn start_monitoring(&self, in_flight: InFlight) -> Result<Option<MonitoringListener>> {
+        let Some(address) = &self.config.monitoring else { return Ok(None) };
+        let (proxy, runtime) = (self.bridge.proxy().clone(), tokio::runtime::Handle::current());
+        let checks = Checks::new(&self.config.data, move || runtime.block_on(is_ready(&proxy)));
+        let metrics = Metrics::default()
+            .with(Process::new(env!("CARGO_PKG_VERSION"), "wordpress"))
+            .with(Arc::clone(&self.requests))
+            .with(FrontUsage { in_flight, bridge: self.bridge.clone() });
+        let monitoring = MonitoringListener::start(address, Arc::new(checks), metrics).await;
+        monitoring.map(Some).map_err(|error| Error::Refused(error.to_string()))
     }
 
     /// The service of the whole site, with the middleware.
     pub(crate) fn app(&self) -> impl App {
+        let proxy = self.bridge.proxy().clone();
+        let ready = async |State(proxy): State<Proxy>| match is_ready(&proxy).await {
+            Ok(()) => health::response(StatusCode::OK, "ok\n"),
+            Err(why) => health::response(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
+        };
+        let front = self.clone();
         let router = Router::new()
             .route(health::ALIVE, get(|| async { health::response(StatusCode::OK, "ok\n") }))
-            .route(health::READY, get(Self::ready))
-            .fallback(async |State(front): State<Arc<Front>>, request: Request| front.respond(request).await)
-            .with_state(Arc::new(self.clone()));
+            .route(health::READY, get(ready).with_state(proxy))
+            .fallback(async move |request: Request| front.respond(request).await);
+        let counts =
+            PageCounts::new(&self.requests, "wordpress", &[(health::ALIVE, "health"), (health::READY, "health")]);
+        let router = counts.wrap(router);
         let mut limits = self.config.limits.clone();
         // Requests wait for a connection, then for the response.
         let timeout = self.config.wordpress.as_ref().map_or(Duration::ZERO, |wordpress| wordpress.timeout);
         limits.request = limits.request.max(timeout * 3);
         let compression = Compression::new(self.config.caches.compressed);
         svc_listen::middleware_stack(router, &limits, self.config.access_log.clone(), compression)
+            .count_refused(move |method, status, took| counts.record_other(method, status, took))
+    }
+}
+
+/// Whether WordPress's web server or php-fpm accepts connections.
+async fn is_ready(proxy: &Proxy) -> std::result::Result<(), &'static str> {
+    match tokio::time::timeout(health::LIMIT, proxy.connects()).await {
+        Ok(true) => Ok(()),
+        _ => Err("WordPress does not accept connections"),
     }
 }
 

@@ -3,29 +3,29 @@
 //! Programs use [`SiteBuilder`] to register types, routes, fields and hooks, and then either run the command line
 //! ([`SiteBuilder::command_line`]) or open the site ([`SiteBuilder::open`]).
 
-pub(crate) mod jobs;
-mod lanes;
+mod jobs;
 mod open;
 mod openapi;
-mod other_brand;
 mod rest;
 
 pub(crate) use open::{open_existing, open_store};
 pub(crate) use openapi::about;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
 use futures_util::future::BoxFuture;
-use other_brand::OtherBrands;
 use rest::Rest;
 use svc_admin::Admin;
 use svc_controllers::{RestSetup, RestSite};
-use svc_http::{Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
-use svc_listen::{App, Client, Compression, health};
+use svc_http::{DenialCode, Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
+use svc_listen::{App, Client, Compression, CompressionUsage, DenialReason, InFlight, health};
 use svc_login::LoginPages;
+use svc_monitoring::{Checks, Metrics, PageCounts, Process, SiteUsage};
 use svc_new_site::Created;
-use svc_pages::{AccountLinks, PageCache, Texts, ToExplorer, explorer::ExplorerPaths, uploads};
+use svc_pages::{
+    AccountLinks, OtherBrands, PageCache, PageLane, Texts, ToExplorer, explorer::ExplorerPaths, in_lane, uploads,
+};
 use svc_render::{
     SiteRenderer,
     feeds::{FETCH_HEADER, OwnFetch},
@@ -33,10 +33,10 @@ use svc_render::{
 use svc_routing::{Registry, Server, Transport};
 use svc_site::{
     Clock, Extension, Site,
-    jobs::{JobTable, Supervisor},
+    jobs::{JobStates, JobTable, Supervisor},
 };
-use svc_store::{SearchIndexConfig, SearchIndexState, SearchIndexer, Store};
-use svc_versions::Context;
+use svc_store::{SearchIndexConfig, SearchIndexer, Store};
+use svc_versions::{Context, Usage};
 use tower::ServiceExt as _;
 
 use crate::{
@@ -266,41 +266,67 @@ impl OpenSite {
         svc_pages::explorer::router(site, Arc::clone(&self.login_pages.identities), paths, server)
     }
 
-    /// A function that logs the sizes, hits and misses of the caches, and the state of the search index.
-    pub(crate) fn usage_report(&self) -> impl Fn() + Send + 'static {
-        let (rest_site, compression, service) =
-            (Arc::clone(&self.rest_site), self.compression.clone(), self.service.clone());
-        let pages = Arc::clone(&self.pages);
-        move || {
-            let compressed = compression.usage();
-            let (responses, items, pages) = (service.cache_usage(), rest_site.item_cache.usage(), pages.usage());
-            tracing::info!(
-                responses = responses.entries,
-                response_bytes = responses.bytes,
-                response_hits = responses.hits,
-                response_misses = responses.misses,
-                pages = pages.entries,
-                page_bytes = pages.bytes,
-                page_hits = pages.hits,
-                page_misses = pages.misses,
-                items = items.entries,
-                item_bytes = items.bytes,
-                item_hits = items.hits,
-                item_misses = items.misses,
-                rendered_texts = rest_site.renderer.render_cache.len(),
-                rendered_bytes = rest_site.renderer.render_cache.bytes(),
-                compressed_hits = compressed.hits,
-                compressed_misses = compressed.misses,
-                compressed_bytes = compressed.bytes,
-                "caches"
-            );
-            let (state, posts) = match rest_site.site.store.search_index_state() {
-                SearchIndexState::Absent => ("absent", 0),
-                SearchIndexState::Building(posts) => ("building", posts),
-                SearchIndexState::Ready(posts) => ("ready", posts),
-            };
-            tracing::info!(state, posts, "search index");
-        }
+    /// Why the site cannot be served, for the monitoring listener.
+    pub(crate) fn checks(&self) -> Arc<Checks> {
+        let store = self.site.store.clone();
+        Arc::new(Checks::new(&self.config.data, move || {
+            has_site(&store)?;
+            match store.is_read_only() {
+                Ok(false) => Ok(()),
+                Ok(true) => Err("the database is read-only"),
+                Err(_) => Err("the database cannot be read"),
+            }
+        }))
+    }
+
+    /// The numbers of the site's parts.
+    pub(crate) fn usage(&self, in_flight: InFlight, jobs: JobStates) -> Arc<SiteUsage> {
+        let (rest_site, compression, service, pages) =
+            (Arc::clone(&self.rest_site), self.compression.clone(), self.service.clone(), Arc::clone(&self.pages));
+        let caches = Box::new(move || {
+            let CompressionUsage { entries, hits, misses, bytes } = compression.usage();
+            vec![
+                ("responses", service.cache_usage()),
+                ("pages", pages.usage()),
+                ("items", rest_site.item_cache.usage()),
+                ("rendered_texts", rest_site.renderer.render_cache.usage()),
+                ("compressed", Usage { entries, hits, misses, bytes }),
+            ]
+        });
+        Arc::new(SiteUsage {
+            in_flight,
+            lanes: Arc::clone(&self.lanes),
+            store: self.site.store.clone(),
+            jobs,
+            http_client: self.site.services.http_client.clone(),
+            attempts: Arc::clone(&self.login_pages.attempts),
+            caches,
+        })
+    }
+
+    /// The metrics of the site.
+    pub(crate) fn metrics(&self, usage: &Arc<SiteUsage>) -> Metrics {
+        let database = if self.config.database.expose().starts_with("sqlite") { "sqlite" } else { "mysql" };
+        let process = Process::new(env!("CARGO_PKG_VERSION"), database);
+        Metrics::default().with(process).with(Arc::clone(self.rest.requests())).with(Arc::clone(usage))
+    }
+
+    /// Numbers of requests for everything but the REST API.
+    fn page_counts(&self) -> Arc<PageCounts> {
+        let home = self.home.path();
+        let (uploads, themes) = (format!("{home}{}/", uploads::PATH), format!("{home}{}/", uploads::THEMES_PATH));
+        let brand = &self.site.brand;
+        let [login, admin] =
+            [brand.login_path(), brand.admin_path()].map(|path| format!("{}/{path}", self.installed_at));
+        let api = format!("{}/", self.api_path());
+        let mut routes = vec![(&*uploads, "uploads"), (&themes, "themes"), (&login, "login"), (&admin, "admin")];
+        routes.extend([(health::ALIVE, "health"), (health::READY, "health"), (&api, "openapi")]);
+        routes.extend(self.explorer.as_deref().map(|path| (path, "explorer")));
+        PageCounts::new(self.rest.requests(), "page", &routes)
+    }
+
+    fn page_lane(&self) -> PageLane {
+        PageLane { runner: self.runner(), max_form: svc_admin::MAX_FORM }
     }
 
     fn runner(&self) -> Arc<dyn Runner> {
@@ -323,33 +349,35 @@ impl OpenSite {
             .merge(self.admin_router())
             .merge(self.explorer_router())
             .fallback_service(pages)
-            .layer(from_fn_with_state(self.runner(), lanes::in_lane))
+            .layer(from_fn_with_state(self.page_lane(), in_lane))
             .layer(from_fn_with_state(Arc::clone(&self.pages), svc_pages::respond_cached));
-        let inner = Router::new().merge(files).fallback_service(in_lanes);
+        let counts = self.page_counts();
+        let inner = counts.wrap(Router::new().merge(files).fallback_service(in_lanes));
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
         let store = self.site.store.clone();
-        let routed = openapi::router(&self.rest, self.runner()).fallback_service(with_rest.clone());
-        let routed = health::router(move || has_options(&store)).fallback_service(routed);
+        let routed = openapi::router(&self.rest, self.page_lane());
+        let routed = counts.wrap(health::router(move || has_site(&store)).merge(routed));
         let (renderer, lanes) = (Arc::clone(&self.rest_site.renderer), self.runner());
         let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));
+        let document = format!("{}/{}", self.api_path(), openapi::FILE);
+        let others = Arc::clone(&counts);
         let explorer = self.explorer.clone().map(|path| ToExplorer::new(self.api_path(), path));
         let to_explorer = explorer.map(Arc::new);
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark(&renderer, &*lanes, request);
                 let path = request.uri().path();
-                if let Some(response) = other_brands.response(path) {
-                    return Box::pin(std::future::ready(Ok(response)));
-                }
-                if let Some(response) = to_explorer.as_ref().and_then(|explorer| explorer.response(&request)) {
+                let redirect = || to_explorer.as_ref().and_then(|explorer| explorer.response(&request));
+                if let Some(response) = other_brands.response(path).or_else(redirect) {
+                    others.record_other(request.method(), response.status(), Duration::ZERO);
                     return Box::pin(std::future::ready(Ok(response)));
                 }
                 // A router costs as much as a small cached response, so that most requests pass it by.
-                if path.ends_with(openapi::FILE) || health::is_check(path) {
+                if path == document.as_str() || health::is_check(path) {
                     Box::pin(routed.clone().oneshot(request))
                 } else {
                     let response = with_rest.clone().oneshot(request);
-                    Box::pin(async move { Ok(response.await?.map(Body::new)) })
+                    Box::pin(async move { Ok(with_reason(response.await?.map(Body::new))) })
                 }
             },
         );
@@ -359,10 +387,23 @@ impl OpenSite {
             self.config.access_log.clone(),
             self.compression.clone(),
         )
+        .count_refused(move |method, status, took| counts.record_other(method, status, took))
     }
 }
 
+/// Adds why the REST API has denied the request, for the log.
+fn with_reason(mut response: Response) -> Response {
+    if let Some(DenialCode(code)) = response.extensions_mut().remove() {
+        response.extensions_mut().insert(DenialReason(code.into()));
+    }
+    response
+}
+
 /// Whether the database contains a site, for `/readyz`. Errors are logged by the requests that fail.
-fn has_options(store: &Store) -> std::result::Result<bool, ()> {
-    store.read_blocking(|db| db.table_exists(&format!("{}options", db.prefix()))).map_err(drop)
+fn has_site(store: &Store) -> std::result::Result<(), &'static str> {
+    match store.read_blocking(|db| db.table_exists(&format!("{}options", db.prefix()))) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("the database contains no site"),
+        Err(_) => Err("the database cannot be read"),
+    }
 }

@@ -5,7 +5,7 @@ use std::{fs::File, path::Path, sync::Arc};
 use chrono::Utc;
 use svc_auth::{Keys, Scheme};
 use svc_controllers::{RestSetup, RestSite};
-use svc_http::{Runner, ServerSource};
+use svc_http::{Lanes, Runner, ServerSource};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_new_site::{Created, NewSite, active_theme, theme};
@@ -14,7 +14,7 @@ use svc_site::{Clock, HttpClient, Site};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 use svc_versions::Context;
 
-use super::{OpenSite, SiteBuilder, lanes, rest::Rest};
+use super::{OpenSite, SiteBuilder, rest::Rest};
 use crate::{
     config::{Config, Environment, KEY_FILE, SiteUrl},
     data_folder,
@@ -82,7 +82,7 @@ impl SiteBuilder {
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
         let attempts = Arc::new(Attempts::default());
         let rest = Rest::build(Arc::clone(&rest_site), self.register.clone(), config.debug)?;
-        let lanes = Arc::new(lanes::start()?);
+        let lanes = Arc::new(Lanes::start().map_err(Error::io("cannot start threads"))?);
         let authenticator =
             SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), config.wrong_application_password);
         let limits = svc_http::RequestLimits {

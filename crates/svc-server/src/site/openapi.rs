@@ -1,6 +1,6 @@
 //! `openapi.json` below the REST API's prefix: the document that describes the API.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use axum::{
     Router,
@@ -12,11 +12,12 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use sha2::{Digest as _, Sha256};
-use svc_http::{Runner, context_of};
+use svc_http::context_of;
 use svc_openapi::About;
+use svc_pages::PageLane;
 use svc_routing::{Context, Server, Transport};
 
-use super::{lanes, rest::Rest};
+use super::rest::Rest;
 
 /// File name of the document.
 pub(super) const FILE: &str = "openapi.json";
@@ -101,10 +102,10 @@ pub(crate) fn about(session_cookie: Option<String>) -> About {
 }
 
 /// The route of the document. It is in front of the REST API, which does not list it.
-pub(super) fn router(rest: &Rest, runner: Arc<dyn Runner>) -> Router {
+pub(super) fn router(rest: &Rest, lane: PageLane) -> Router {
     let server = rest.server(&Context::background());
     let path = format!("{}/{}/{FILE}", server.site_path(), server.url_prefix());
-    Router::new().route(&path, get(serve)).layer(from_fn_with_state(runner, lanes::in_lane)).with_state(rest.clone())
+    Router::new().route(&path, get(serve)).layer(from_fn_with_state(lane, svc_pages::in_lane)).with_state(rest.clone())
 }
 
 async fn serve(State(rest): State<Rest>, request: Request) -> Response {

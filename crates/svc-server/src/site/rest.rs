@@ -6,6 +6,7 @@ use arc_swap::ArcSwapOption;
 use svc_auth::cookie::site_hash;
 use svc_controllers::RestSite;
 use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource};
+use svc_metrics::RequestCounts;
 use svc_routing::{Context, Registry, Server};
 use svc_site::{Settings, Site};
 use svc_versions::{ByTls, Transport};
@@ -24,6 +25,7 @@ struct Inner {
     rest_site: Arc<RestSite>,
     register: Vec<Register>,
     debug: bool,
+    requests: Arc<RequestCounts>,
     current: ArcSwapOption<Built>,
 }
 
@@ -45,7 +47,8 @@ struct WithUrls {
 
 impl Rest {
     pub(super) fn build(rest_site: Arc<RestSite>, register: Vec<Register>, debug: bool) -> crate::error::Result<Self> {
-        let inner = Inner { rest_site, register, debug, current: ArcSwapOption::empty() };
+        let (requests, current) = (Arc::default(), ArcSwapOption::empty());
+        let inner = Inner { rest_site, register, debug, requests, current };
         let first = build_server(&Context::background(), &inner)
             .map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
         for notice in first.with_urls.of(Transport::Plain).server.notices() {
@@ -76,6 +79,11 @@ impl Rest {
             }
             Err(_) => current.with_urls.of(cx.transport()).server.clone(),
         }
+    }
+
+    /// Numbers of requests by route.
+    pub(super) fn requests(&self) -> &Arc<RequestCounts> {
+        &self.0.requests
     }
 
     /// Calls `read` with the documents of the current server.
@@ -133,7 +141,7 @@ fn build_server(cx: &Context, inner: &Inner) -> Result<Built, svc_schema::Error>
     // Without TLS, so that the routes do not depend on the request during which the server is built.
     let plain = cx.over(Transport::Plain);
     let (mut info, settings) = (svc_controllers::site_info(&plain, site)?, site.settings(&plain)?);
-    info.debug = inner.debug;
+    (info.debug, info.requests) = (inner.debug, Arc::clone(&inner.requests));
     let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
     svc_controllers::mount(&plain, &mut registry, rest_site)?;

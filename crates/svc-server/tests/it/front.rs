@@ -11,7 +11,10 @@ use std::{
 use serde_json::json;
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
-use crate::process::{SERVE, Server, command, run, stderr};
+use crate::{
+    monitoring::{Monitored, ask, value},
+    process::{SERVE, Server, command, run, stderr},
+};
 
 const POSTS: &str = "/wp-json/wp/v2/posts";
 
@@ -73,7 +76,10 @@ fn responses_are_replayed_until_the_database_is_written_to() {
 
     let folder = tempfile::tempdir().unwrap();
     configure(folder.path(), &database, "front", &wordpress.address);
-    let front = Server::start(folder.path(), None);
+    let front = Monitored::start(folder.path(), None);
+    let metrics = front.metrics();
+    assert!(metrics.contains("# TYPE svc_bridge_requests_total counter"), "{metrics}");
+    let Monitored { server: front, socket } = front;
     for path in ["/healthz", "/readyz"] {
         assert!(get(&front.address, path).0.starts_with("http/1.1 200"), "{path}");
     }
@@ -99,7 +105,14 @@ fn responses_are_replayed_until_the_database_is_written_to() {
 
     let doctor = String::from_utf8(run(folder.path(), None, &["doctor"]).stdout).unwrap();
     assert!(doctor.contains("news of writes") && doctor.contains("connector"), "{doctor}");
+    let metrics = ask(&socket, "/metrics").1;
+    assert!(value(&metrics, "svc_bridge_requests_total{result=\"replayed\"}") >= 2.0, "{metrics}");
+    assert!(value(&metrics, "svc_bridge_forwarded_total{reason=\"a write\"}") >= 1.0, "{metrics}");
+    assert!(value(&metrics, "svc_http_requests_total{route=\"wordpress\",method=\"POST\",status=\"2xx\"}") == 1.0);
+    assert_eq!(ask(&socket, "/readyz").0, 200);
     drop(wordpress);
+    let (status, body) = ask(&socket, "/readyz");
+    assert!(status == 503 && body.contains("WordPress does not accept connections"), "{body}");
     assert!(get(&front.address, "/readyz").0.starts_with("http/1.1 503"));
     assert!(get(&front.address, "/wp-json/none").0.starts_with("http/1.1 502"));
     front.stop();

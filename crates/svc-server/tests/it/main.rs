@@ -8,6 +8,8 @@ mod documentation;
 mod front;
 mod memory;
 mod messages;
+#[cfg(unix)]
+mod monitoring;
 mod process;
 mod program;
 mod proxies;

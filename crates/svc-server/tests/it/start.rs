@@ -25,7 +25,7 @@ fn mariadb() -> Option<&'static MariaDb> {
 }
 
 /// Runs a test with SQLite, and with MariaDB if it is installed. The second argument is the database URL.
-fn on_each(name: &str, test: impl Fn(&Path, Option<&str>)) {
+pub(crate) fn on_each(name: &str, test: impl Fn(&Path, Option<&str>)) {
     let folder = tempfile::tempdir().unwrap();
     test(folder.path(), None);
     match mariadb() {

@@ -18,6 +18,8 @@ pub struct JobState {
     pub n_runs: u64,
     /// Number of failures since the last run without an error.
     pub n_failures: u32,
+    /// Number of runs that have failed.
+    pub n_failed_runs: u64,
     /// When the latest run began.
     pub last_run: Option<Instant>,
     /// Duration of the latest run that has ended.
@@ -40,6 +42,7 @@ impl SharedState {
             name,
             n_runs: 0,
             n_failures: 0,
+            n_failed_runs: 0,
             last_run: None,
             duration: None,
             last_error: None,
@@ -74,6 +77,7 @@ impl SharedState {
         state.n_runs += 1;
         state.duration = state.last_run.map(|began| began.elapsed());
         state.n_failures = if error.is_some() { before.saturating_add(1) } else { 0 };
+        state.n_failed_runs += u64::from(error.is_some());
         state.last_error = error.or(state.last_error.take());
         (before, state.n_failures)
     }

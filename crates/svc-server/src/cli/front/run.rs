@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
+use svc_monitoring::MonitoringListener;
 use tokio::sync::oneshot;
 
 use crate::{
@@ -48,10 +49,15 @@ pub(in crate::cli) async fn run(
     let watch = front.start_watch(true);
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
+    let monitoring = front.start_monitoring(requests.clone()).await?;
+    if let Some(monitoring) = &monitoring {
+        say(&format!("Monitoring: {}", monitoring.address()));
+    }
     let serving = svc_listen::serve(listener, front.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
     let reports = tokio::spawn(report_on_signal(front.clone()));
     stop.await;
+    monitoring.iter().for_each(MonitoringListener::drain);
     drop(stop_serving);
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
@@ -60,6 +66,9 @@ pub(in crate::cli) async fn run(
     reports.abort();
     requests.end().await;
     watch.stop().await;
+    if let Some(monitoring) = monitoring {
+        monitoring.stop().await;
+    }
     drop(lock);
     tracing::info!("stopped");
     Ok(())

@@ -1,4 +1,5 @@
-//! Threads for requests that read or write data: expensive requests have lanes of their own, so that they cannot delay others.
+//! Runs requests in the threads for requests that read or write data: expensive ones have lanes of their own, so that they cannot delay
+//! others.
 
 use std::{
     panic::{AssertUnwindSafe, resume_unwind},
@@ -14,11 +15,10 @@ use axum::{
 use futures_util::FutureExt as _;
 use http::StatusCode;
 use http_body::Body as _;
-use svc_http::{Lanes, Overloaded, Runner};
-
+use svc_http::{Overloaded, Runner};
 use tokio::sync::Semaphore;
 
-use crate::error::{Error, Result};
+use crate::cost;
 
 /// Maximum size of a form of the site's pages, in bytes. Comments are the largest.
 const FORM_LIMIT: usize = 1 << 20;
@@ -26,30 +26,32 @@ const FORM_LIMIT: usize = 1 << 20;
 /// Permits for larger forms, which are posts from the admin: the user is not known before the form is read.
 static LARGE_FORMS: Semaphore = Semaphore::const_new(8);
 
-/// Starts the threads.
-///
-/// # Errors
-/// If the system refuses to start threads.
-pub(super) fn start() -> Result<Lanes> {
-    Lanes::start().map_err(Error::io("cannot start threads"))
+/// Where [`in_lane`] runs requests.
+#[derive(Clone)]
+pub struct PageLane {
+    /// The lanes.
+    pub runner: Arc<dyn Runner>,
+    /// Maximum size of a large form, in bytes.
+    pub max_form: usize,
 }
 
 /// Runs requests for pages and forms in the lanes.
-pub(super) async fn in_lane(State(lanes): State<Arc<dyn Runner>>, request: Request, next: Next) -> Response {
+pub async fn in_lane(State(lane): State<PageLane>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    let cx = lanes.context(&head);
+    let PageLane { runner, max_form } = lane;
+    let cx = runner.context(&head);
     head.extensions.insert(cx.clone());
     // A slow client must not occupy a lane while it sends its form.
     let is_large = body.size_hint().exact().is_some_and(|size| size > FORM_LIMIT as u64);
     let permit = if is_large { LARGE_FORMS.try_acquire().map(Some) } else { Ok(None) };
     let Ok(_permit) = permit else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
-    let limit = if is_large { svc_admin::MAX_FORM } else { FORM_LIMIT };
+    let limit = if is_large { max_form } else { FORM_LIMIT };
     let Ok(form) = axum::body::to_bytes(body, limit).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     let request = Request::from_parts(head.clone(), Body::from(form));
     let work = async move { AssertUnwindSafe(cx.run(next.run(request))).catch_unwind().await };
-    match svc_http::run(&*lanes, svc_pages::cost(&head.uri), work).await {
+    match svc_http::run(&*runner, cost(&head.uri), work).await {
         Ok(Ok(response)) => response,
         // For the middleware that responds to panics.
         Ok(Err(panic)) => resume_unwind(panic),

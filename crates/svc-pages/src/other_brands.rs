@@ -6,7 +6,7 @@ use serde_json::json;
 use svc_brand::Brand;
 
 /// The brands that clients look for.
-pub(super) struct OtherBrands {
+pub struct OtherBrands {
     /// Paths of their REST APIs, below which this site has nothing.
     paths: Vec<(Brand, String)>,
     own: Brand,
@@ -16,7 +16,7 @@ pub(super) struct OtherBrands {
 
 impl OtherBrands {
     /// The well-known brands apart from this site's own. `path` is the path of the site: empty, or `/folder`.
-    pub(super) fn new(own: &Brand, path: &str) -> Self {
+    pub fn new(own: &Brand, path: &str) -> Self {
         let others = [Brand::original(), Brand::default()].into_iter().filter(|brand| brand != own);
         let root = |brand: &Brand| format!("{path}/{}", brand.prefix());
         OtherBrands {
@@ -27,7 +27,7 @@ impl OtherBrands {
     }
 
     /// The response to a request with this path, if it belongs to the REST API of another brand.
-    pub(super) fn response(&self, path: &str) -> Option<Response> {
+    pub fn response(&self, path: &str) -> Option<Response> {
         let below = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let (other, root) = self.paths.iter().find(|(_, root)| below(root))?;
         let message = format!(
