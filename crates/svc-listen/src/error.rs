@@ -12,6 +12,9 @@ pub enum Error {
         /// The error of the operating system.
         cause: std::io::Error,
     },
+    /// The socket that the supervisor has passed cannot be used.
+    #[error("cannot listen on the socket that the supervisor has passed (LISTEN_FDS): {0}")]
+    Inherited(std::io::Error),
     /// The listener's address cannot be read.
     #[error("cannot read the listening address: {0}")]
     Address(std::io::Error),

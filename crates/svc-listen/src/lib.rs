@@ -16,6 +16,7 @@ mod log_queue;
 mod middleware;
 mod network;
 mod serve;
+mod supervisor;
 
 pub use client::Client;
 pub use compression::{Compression, CompressionUsage};
@@ -27,4 +28,5 @@ pub use log::{AccessLog, DenialReason, panic_message};
 pub use log_queue::{FlushOnDrop, LogQueue};
 pub use middleware::{Stack, middleware_stack};
 pub use network::{Network, network_of};
-pub use serve::{App, Running, bind, serve, shutdown_signal};
+pub use serve::{App, Running, bind, inherit_or_bind, serve, shutdown_signal};
+pub use supervisor::{notify_ready, notify_stopping};

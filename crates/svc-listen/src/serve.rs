@@ -23,6 +23,7 @@ use crate::{
     in_flight::{Connected, InFlight},
     limits::ConnectionLimits,
     log::Seldom,
+    supervisor,
 };
 
 /// Maximum size of a request head in bytes.
@@ -72,6 +73,21 @@ pub async fn bind(listen: &str) -> Result<TcpListener> {
         }
     }
     Err(failed(last))
+}
+
+/// The listening socket that a supervisor such as systemd has passed to the process (`LISTEN_FDS`); without one, binds `listen`. Call
+/// this once.
+///
+/// # Errors
+/// Those of [`bind`], or if the socket that was passed cannot be used.
+pub async fn inherit_or_bind(listen: &str) -> Result<TcpListener> {
+    match supervisor::inherited()? {
+        Some(listener) => {
+            tracing::info!("listening on the socket that the supervisor has passed; `listen` has no effect");
+            Ok(listener)
+        }
+        None => bind(listen).await,
+    }
 }
 
 /// Sets socket options. Errors are ignored, since a connection works without them.

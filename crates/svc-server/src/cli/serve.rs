@@ -58,7 +58,7 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     // Whoever reads that the server listens may stop it.
     let stop = svc_listen::shutdown_signal();
     // Bind first: the URL of a new site contains the port.
-    let listener = svc_listen::bind(&config.listen).await?;
+    let listener = svc_listen::inherit_or_bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
     let url = reachable(here)?;
     let mut site = builder.open_to_serve(config, &url)?;
@@ -112,7 +112,9 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     let running = Running::start(site, config, &requests).await?;
     let serving = svc_listen::serve(listener, running.site.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
+    svc_listen::notify_ready();
     stop.await;
+    svc_listen::notify_stopping();
     running.drain();
     drop(stop_serving);
     if let Err(error) = serving.await {

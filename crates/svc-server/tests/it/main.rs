@@ -15,4 +15,6 @@ mod program;
 mod proxies;
 mod start;
 mod statements;
+#[cfg(unix)]
+mod supervisor;
 mod typescript;

@@ -19,7 +19,7 @@ pub(in crate::cli) async fn run(
     flags: Vec<(&'static Setting, String)>,
 ) -> Result<()> {
     let stop = svc_listen::shutdown_signal();
-    let listener = svc_listen::bind(&config.listen).await?;
+    let listener = svc_listen::inherit_or_bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
     let (own, its) = (config.clone(), wordpress.clone());
     let front = tokio::task::spawn_blocking(move || -> Result<Front> {
@@ -56,7 +56,9 @@ pub(in crate::cli) async fn run(
     let serving = svc_listen::serve(listener, front.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
     let reports = tokio::spawn(report_on_signal(front.clone()));
+    svc_listen::notify_ready();
     stop.await;
+    svc_listen::notify_stopping();
     monitoring.iter().for_each(MonitoringListener::drain);
     drop(stop_serving);
     if let Err(error) = serving.await {
