@@ -4,6 +4,8 @@
 
 mod config;
 #[cfg(unix)]
+mod deploy;
+#[cfg(unix)]
 mod documentation;
 mod front;
 mod memory;
