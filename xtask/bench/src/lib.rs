@@ -30,6 +30,9 @@ pub struct Arguments {
     /// Folder of a running WordPress site to compare with.
     #[arg(long, value_name = "DIR", default_value_os_t = server::wordpress_site())]
     wordpress: PathBuf,
+    /// Another build of the server to compare with, for the group `baseline`.
+    #[arg(long, value_name = "PROGRAM")]
+    baseline: Option<PathBuf>,
     /// Number of rounds of each comparison.
     #[arg(long, value_name = "N", default_value_t = 25)]
     rounds: usize,
@@ -64,6 +67,8 @@ struct Options {
     extension: PathBuf,
     /// Folder of the WordPress site to compare with.
     wordpress: PathBuf,
+    /// Another build of the server.
+    baseline: Option<PathBuf>,
     /// Duration of a round.
     round: Duration,
     n_rounds: usize,
@@ -82,6 +87,7 @@ const GROUPS: &[Group] = &[
     ("wordpress", rows::wordpress),
     ("mariadb", rows::mariadb),
     ("gateway", gateway::rows),
+    ("baseline", rows::baseline),
 ];
 
 /// Measures the targets and prints them, or does what the arguments name instead.
@@ -89,7 +95,7 @@ const GROUPS: &[Group] = &[
 /// # Errors
 /// If a server does not start or respond, or a benchmark fails. A missed target is no error.
 pub fn run(arguments: Arguments) -> Result<()> {
-    let Arguments { wordpress, rounds, round_ms, groups, other } = arguments;
+    let Arguments { wordpress, baseline, rounds, round_ms, groups, other } = arguments;
     match other {
         Some(Other::Micro { names }) => return micro::run(&names),
         Some(Other::Bare { file }) => return bare::run(&file),
@@ -100,6 +106,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
         program: server::build(None, true)?,
         extension: server::build(Some(EXTENSION), true)?,
         wordpress,
+        baseline,
         round: Duration::from_millis(round_ms),
         n_rounds: rounds.max(1),
     };

@@ -77,6 +77,27 @@ pub(super) fn http(options: &Options) -> Result<Vec<Row>> {
     ])
 }
 
+/// This build over another one: what a change costs.
+pub(super) fn baseline(options: &Options) -> Result<Vec<Row>> {
+    let Some(other) = &options.baseline else {
+        return Ok(vec![Row::skipped("this build over another one", "needs --baseline PROGRAM")]);
+    };
+    let (ours, base) = (Svc::start(&options.program, None)?, Svc::start(other, None)?);
+    ours.site.fill(N_WRITERS)?;
+    base.site.fill(N_WRITERS)?;
+    let row = |name: &str, request: &dyn Fn(&Site, u64) -> Request| -> Result<Row> {
+        let (to_ours, to_base) = (|n| request(&ours.site, n), |n| request(&base.site, n));
+        let comparison = compare(options, &load(&ours, &to_ours), &load(&base, &to_base), 1)?;
+        Ok(Row::ratio(format!("{name}, this build over another one"), &comparison, Some(0.99)))
+    };
+    Ok(vec![
+        row("list of 10, cached", &|site, _| site.get("posts"))?,
+        row("list of 10, uncached", &|site, n| unique(site, "posts")(n))?,
+        row("front page for visitors", &|_, _| Request::get("/"))?,
+        row("create, durable", &|site, n| site.create(n))?,
+    ])
+}
+
 /// The example with an extension over itself without it.
 pub(super) fn extension(options: &Options) -> Result<Vec<Row>> {
     let program = &options.extension;
