@@ -359,12 +359,10 @@ fn bucket(read: &mut Reader<'_>) -> Result<Option<Bucket>, ConfigError> {
 
 /// The name of a bucket, which a build without object stores refuses.
 fn bucket_name(name: &str, is_supported: bool) -> Result<String, String> {
-    match is_supported {
-        true => Ok(name.to_owned()),
-        false => {
-            Err("requires a build with the feature s3: `cargo build --release -p svc-server --features s3`".to_owned())
-        }
+    if is_supported {
+        return Ok(name.to_owned());
     }
+    Err("requires a build with the feature s3: `cargo build --release -p svc-server --features s3`".to_owned())
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

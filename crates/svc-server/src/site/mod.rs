@@ -245,11 +245,9 @@ impl OpenSite {
     }
 
     fn admin_router(&self) -> Router {
-        if !self.config.admin {
-            return Router::new();
-        }
-        let pages = Arc::clone(&self.login_pages);
-        svc_admin::router(Admin::new(pages, &self.installed_at, &self.api_path(), self.config.limits.body))
+        let (pages, limit) = (Arc::clone(&self.login_pages), self.config.limits.body);
+        let admin = || svc_admin::router(Admin::new(pages, &self.installed_at, &self.api_path(), limit));
+        self.config.admin.then(admin).unwrap_or_default()
     }
 
     fn explorer_router(&self) -> Router {
