@@ -232,6 +232,19 @@ async fn a_conflict_loses_no_version() {
     let saved = send_form(&mut two, &edit(id), &page, &[("content", "more"), ("action", "autosave")], true).await;
     assert_eq!(saved.status, 200, "{}", saved.body);
     assert_eq!(stored(&site, &admin, id).await["content"]["raw"], "hers");
+    let autosaved = two.get(&edit(id)).await.body;
+    let link = autosaved
+        .split_once("You have typed more")
+        .unwrap()
+        .1
+        .split_once("href=\"")
+        .unwrap()
+        .1
+        .split('"')
+        .next()
+        .unwrap();
+    let shown = two.get(&link.replace("&#38;", "&")).await.body;
+    assert!(shown.contains("<ins>more</ins>"), "{shown}");
     let again = [("content", "more"), ("etag", saved.json()["etag"].as_str().unwrap()), ("action", "save")]
         .map(|(a, b)| (a, b.to_owned()));
     let again: Vec<(&str, &str)> = again.iter().map(|(a, b)| (*a, &**b)).collect();

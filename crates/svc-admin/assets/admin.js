@@ -131,8 +131,12 @@ async function lock(form) {
   note.querySelector("strong").textContent = holder || "";
 }
 
+/** Milliseconds that a preview waits for what was typed last. */
+const PREVIEW_WAIT = 4000;
+
 const postForm = document.getElementById("post-form");
 if (postForm) {
+  const preview = document.getElementById("preview");
   const renew = () => document.visibilityState === "visible" && lock(postForm).catch(() => {});
   renew();
   setInterval(renew, LOCK_PERIOD);
@@ -140,9 +144,23 @@ if (postForm) {
   const status = postForm.dataset.status;
   postForm.addEventListener("editor:saved", ({ detail }) => {
     if (!detail.isAutosave && detail.status !== status) return location.assign(detail.edit);
-    const preview = document.getElementById("preview");
     preview.href = detail.preview;
     preview.hidden = !detail.preview;
+  });
+  // The preview has what was typed last.
+  preview.addEventListener("click", (event) => {
+    const begin = new CustomEvent("editor:autosave", { cancelable: true });
+    if (document.documentElement.dataset.editor !== "ready" || !postForm.dispatchEvent(begin)) return;
+    event.preventDefault();
+    const page = open("", "_blank");
+    const show = () => {
+      clearTimeout(timer);
+      postForm.removeEventListener("editor:saved", show);
+      page.opener = null;
+      page.location = preview.href;
+    };
+    const timer = setTimeout(show, PREVIEW_WAIT);
+    postForm.addEventListener("editor:saved", show);
   });
 }
 

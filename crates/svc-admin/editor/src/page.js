@@ -132,6 +132,8 @@ class Page {
       });
     }
     form.addEventListener("submit", (event) => this.submit(event));
+    // Prevented if there was nothing to save.
+    form.addEventListener("editor:autosave", (event) => saver.autosaveNow() || event.preventDefault());
     document.addEventListener("keydown", (event) => {
       if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
         event.preventDefault();

@@ -17,7 +17,7 @@ use crate::{
     form::{self, Control, Field, FieldView, FormView},
     layout::{self, Layout, Link, TypeInfo, plain},
     posts::{status_label, title_of},
-    request::{AdminRequest, Reply, text},
+    request::{AdminRequest, Reply, items, text},
 };
 use terms::TermsView;
 
@@ -64,6 +64,8 @@ struct EditorPage {
     user: i64,
     /// Key of these copies.
     key: String,
+    /// The user's autosave that is newer than the post: its date, and the URL of its texts.
+    autosave: Option<Link>,
     /// Name of another user who has the post open; may be empty.
     holder: String,
     list: Link,
@@ -207,6 +209,7 @@ impl AdminRequest<'_> {
                 self.copies_key(id)
             },
             holder: self.holder_of(id)?,
+            autosave: if is_new { None } else { self.newer_autosave(info, item).await? },
             list: Link::new(&info.plural, list),
             view: (info.viewable && post_status == "publish").then(|| Link::new("View", text(item, "/link"))),
             preview: if info.viewable && !is_new { self.preview_url(id, text(item, "/link")) } else { String::new() },
@@ -226,6 +229,26 @@ impl AdminRequest<'_> {
             page,
         };
         Ok(layout::html(status, &template))
+    }
+
+    /// The user's autosave, if it is newer than the post: its date, and the URL of its texts.
+    async fn newer_autosave(&self, info: &TypeInfo, item: &Value) -> Result<Option<Link>, Error> {
+        let id = item["id"].as_i64().unwrap_or_default();
+        let call = self.get(format!("{}/{id}/autosaves", info.rest_base)).query("context", "edit");
+        let autosaves = match call.query("_fields", "id,author,modified,modified_gmt").send().await {
+            Ok(reply) => reply.data,
+            Err(error) if error.status() < 500 => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let is_newer = |autosave: &&Value| {
+            autosave["author"] == self.session.user.id.0
+                && text(autosave, "/modified_gmt") > text(item, "/modified_gmt")
+        };
+        Ok(items(&autosaves).iter().find(is_newer).map(|autosave| {
+            let query = [("post", id.to_string()), ("revision", autosave["id"].to_string())];
+            let url = self.url("revision.php", &query.each_ref().map(|(name, value)| (*name, &**value)));
+            Link::new(text(autosave, "/modified").replace('T', " "), url)
+        }))
     }
 
     /// Key of the browser's copies of a post.

@@ -44,6 +44,7 @@ impl AdminRequest<'_> {
         let (info, stored) = match id {
             Some(id) => match self.post_of(id).await {
                 Ok(found) => found,
+                Err(error) if error.status() == 404 && wants_json => return Err(deleted()),
                 Err(error) if error.status() == 404 => return self.save_file(id, form).await,
                 Err(error) => return Err(error),
             },
@@ -302,6 +303,12 @@ impl AdminRequest<'_> {
 /// Whether a post has the texts of another object, as far as that has them.
 fn has_texts_of(post: &Value, other: &Value) -> bool {
     TEXTS.iter().all(|(_, pointer)| other.pointer(pointer).is_none_or(|text| post.pointer(pointer) == Some(text)))
+}
+
+/// The post does not exist any more.
+fn deleted() -> Error {
+    let message = "This post was deleted elsewhere. Copy your text from here into a new post.";
+    Error::new("admin_post_deleted", message).with_status(404)
 }
 
 /// The post has changed since the form was made.

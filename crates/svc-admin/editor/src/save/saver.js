@@ -91,6 +91,15 @@ export class Saver {
     this.keep();
   }
 
+  /** Autosaves at once what the server does not have. Returns whether there is anything. */
+  autosaveNow() {
+    const isCurrent = this.isSaved || this.#autosaved === this.version;
+    if (isCurrent || this.#blocked || this.#timers.retry) return false;
+    this.keep();
+    this.#send("autosave");
+    return true;
+  }
+
   /** Saves now. `action` is what the user chose, such as `save` or `publish`. */
   save(action) {
     this.keep();
