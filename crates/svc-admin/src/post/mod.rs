@@ -235,14 +235,16 @@ impl AdminRequest<'_> {
     async fn newer_autosave(&self, info: &TypeInfo, item: &Value) -> Result<Option<Link>, Error> {
         let id = item["id"].as_i64().unwrap_or_default();
         let call = self.get(format!("{}/{id}/autosaves", info.rest_base)).query("context", "edit");
-        let autosaves = match call.query("_fields", "id,author,modified,modified_gmt").send().await {
-            Ok(reply) => reply.data,
-            Err(error) if error.status() < 500 => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        let autosaves =
+            match call.query("_fields", "id,author,modified,modified_gmt,title,content,excerpt").send().await {
+                Ok(reply) => reply.data,
+                Err(error) if error.status() < 500 => return Ok(None),
+                Err(error) => return Err(error),
+            };
         let is_newer = |autosave: &&Value| {
             autosave["author"] == self.session.user.id.0
-                && text(autosave, "/modified_gmt") > text(item, "/modified_gmt")
+                && text(autosave, "/modified_gmt") >= text(item, "/modified_gmt")
+                && !save::has_texts_of(item, autosave)
         };
         Ok(items(&autosaves).iter().find(is_newer).map(|autosave| {
             let query = [("post", id.to_string()), ("revision", autosave["id"].to_string())];

@@ -301,7 +301,7 @@ impl AdminRequest<'_> {
 }
 
 /// Whether a post has the texts of another object, as far as that has them.
-fn has_texts_of(post: &Value, other: &Value) -> bool {
+pub(super) fn has_texts_of(post: &Value, other: &Value) -> bool {
     TEXTS.iter().all(|(_, pointer)| other.pointer(pointer).is_none_or(|text| post.pointer(pointer) == Some(text)))
 }
 
