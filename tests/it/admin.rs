@@ -6,30 +6,11 @@ use svc_server::SiteBuilder;
 use crate::{
     client::HttpResponse,
     site::Site,
-    visitor::{Visitor, encode, field},
+    visitor::{PASSWORD, Visitor, encode, field, logged_in, user},
 };
 
-const PASSWORD: &str = "a-long-pass-phrase-of-tests";
 const POSTS: &str = "/svc-json/svc/v2/posts";
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
-
-async fn user(site: &Site, admin: &str, login: &str, role: &str) -> i64 {
-    let body =
-        json!({"username": login, "email": format!("{login}@example.org"), "password": PASSWORD, "roles": [role]});
-    let created = site.post("/svc-json/svc/v2/users", admin, &body).await;
-    assert_eq!(created.status, 201, "{}", created.body);
-    created.json()["id"].as_i64().unwrap()
-}
-
-async fn logged_in<'a>(site: &'a Site, login: &str) -> Visitor<'a> {
-    let mut visitor = Visitor::new(site);
-    let password = match login {
-        "admin" => site.created.as_ref().unwrap().password.expose().to_owned(),
-        _ => PASSWORD.to_owned(),
-    };
-    assert_eq!(visitor.log_in(login, &password).await.status, 302);
-    visitor
-}
 
 async fn create(site: &Site, admin: &str, body: Value) -> Value {
     let created = site.post(POSTS, admin, &body).await;

@@ -7,35 +7,15 @@ use svc_server::SiteBuilder;
 use crate::{
     client::HttpResponse,
     site::Site,
-    visitor::{Visitor, field},
+    visitor::{Visitor, field, logged_in, user},
 };
 
-const PASSWORD: &str = "a-long-pass-phrase-of-tests";
 const UNCACHED: &str = "no-cache, must-revalidate, max-age=0, no-store, private";
-
-/// Creates a user with this role; returns the id.
-async fn user(site: &Site, admin: &str, login: &str, role: &str) -> i64 {
-    let body =
-        json!({"username": login, "email": format!("{login}@example.org"), "password": PASSWORD, "roles": [role]});
-    let created = site.post("/svc-json/svc/v2/users", admin, &body).await;
-    assert_eq!(created.status, 201, "{}", created.body);
-    created.json()["id"].as_i64().unwrap()
-}
 
 async fn post(site: &Site, admin: &str, body: Value) -> Value {
     let created = site.post("/svc-json/svc/v2/posts", admin, &body).await;
     assert_eq!(created.status, 201, "{}", created.body);
     created.json()
-}
-
-async fn logged_in<'a>(site: &'a Site, login: &str) -> Visitor<'a> {
-    let mut visitor = Visitor::new(site);
-    let password = match login {
-        "admin" => site.created.as_ref().unwrap().password.expose().to_owned(),
-        _ => PASSWORD.to_owned(),
-    };
-    assert_eq!(visitor.log_in(login, &password).await.status, 302);
-    visitor
 }
 
 /// The path and query of a URL of the site.

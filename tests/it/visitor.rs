@@ -1,9 +1,14 @@
 //! An HTTP client with cookies by name and path, like a browser without a screen. It does not follow redirects.
 
+use serde_json::json;
+
 use crate::{
     client::{HttpResponse, send},
     site::Site,
 };
+
+/// The password of users whom tests create.
+pub(crate) const PASSWORD: &str = "a-long-pass-phrase-of-tests";
 
 /// A visitor of the site.
 pub(crate) struct Visitor<'a> {
@@ -103,4 +108,24 @@ pub(crate) fn field(page: &str, name: &str) -> String {
         .replace("&#60;", "<")
         .replace("&#62;", ">")
         .replace("&#38;", "&")
+}
+
+/// Creates a user with this role; returns the id.
+pub(crate) async fn user(site: &Site, admin: &str, login: &str, role: &str) -> i64 {
+    let body =
+        json!({"username": login, "email": format!("{login}@example.org"), "password": PASSWORD, "roles": [role]});
+    let created = site.post("/svc-json/svc/v2/users", admin, &body).await;
+    assert_eq!(created.status, 201, "{}", created.body);
+    created.json()["id"].as_i64().unwrap()
+}
+
+/// A visitor who has logged in: the administrator, or a user of [`user`].
+pub(crate) async fn logged_in<'a>(site: &'a Site, login: &str) -> Visitor<'a> {
+    let mut visitor = Visitor::new(site);
+    let password = match login {
+        "admin" => site.created.as_ref().unwrap().password.expose().to_owned(),
+        _ => PASSWORD.to_owned(),
+    };
+    assert_eq!(visitor.log_in(login, &password).await.status, 302);
+    visitor
 }
