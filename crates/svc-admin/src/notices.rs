@@ -6,6 +6,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("published", "Published."),
     ("scheduled", "Scheduled."),
     ("draft", "Draft saved."),
+    ("autosaved", "Saved automatically."),
     ("trashed", "Moved to the trash."),
     ("restored", "Restored from the trash, as a draft."),
     ("deleted", "Deleted permanently."),

@@ -7,6 +7,7 @@ use similar::{ChangeTag, TextDiff};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
 
+use super::save;
 use crate::{
     layout::{self, Layout, Link},
     posts::title_of,
@@ -104,10 +105,10 @@ impl AdminRequest<'_> {
         let route = format!("{}/{id}/revisions/{revision}", info.rest_base);
         let revision = self.get(route).query("context", "edit").send().await?.data;
         let mut body = Map::new();
-        for (name, pointer) in [("title", "/title/raw"), ("content", "/content/raw"), ("excerpt", "/excerpt/raw")] {
+        for (name, pointer) in save::TEXTS {
             let old = text(&revision, pointer);
             if old != text(&post.data, pointer) {
-                body.insert(name.to_owned(), old.into());
+                body.insert((*name).to_owned(), old.into());
             }
         }
         self.post(format!("{}/{id}", info.rest_base), body.into()).if_match(form.get("etag")).send().await?;

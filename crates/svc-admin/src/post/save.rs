@@ -12,15 +12,17 @@ use super::{PanelSection, Shown, opened_with};
 use crate::{
     form, json_response,
     layout::TypeInfo,
+    notices,
     posts::{allows, title_of, unknown_action},
     request::{AdminRequest, Reply, text},
 };
 
 /// The texts of a post: names of the fields, and where the object has them.
-const TEXTS: &[(&str, &str)] = &[("title", "/title/raw"), ("content", "/content/raw"), ("excerpt", "/excerpt/raw")];
+pub(super) const TEXTS: &[(&str, &str)] =
+    &[("title", "/title/raw"), ("content", "/content/raw"), ("excerpt", "/excerpt/raw")];
 
-/// Message after an autosave.
-const AUTOSAVED: &str = "Saved automatically.";
+/// Key of the notice after an autosave, which stores the texts only.
+const AUTOSAVED: &str = "autosaved";
 
 /// State that no object has: a save that expects it is a conflict.
 const UNKNOWN_STATE: &str = "unknown";
@@ -30,10 +32,8 @@ struct Saved {
     reply: Reply,
     /// The state that the next save expects.
     state: String,
+    /// Key of the notice.
     done: &'static str,
-    message: &'static str,
-    /// Whether only the texts were stored.
-    is_autosave: bool,
 }
 
 impl AdminRequest<'_> {
@@ -156,13 +156,13 @@ impl AdminRequest<'_> {
             changes.insert("status".to_owned(), "pending".into());
         }
         let reply = self.write(info, item, changes, form).await?;
-        let (done, message) = match (text(item, "/status"), text(&reply.data, "/status")) {
-            ("publish" | "private" | "future", "publish" | "private" | "future") => ("saved", "Saved."),
-            (_, "publish" | "private") => ("published", "Published."),
-            (_, "future") => ("scheduled", "Scheduled."),
-            _ => ("draft", "Draft saved."),
+        let done = match (text(item, "/status"), text(&reply.data, "/status")) {
+            ("publish" | "private" | "future", "publish" | "private" | "future") => "saved",
+            (_, "publish" | "private") => "published",
+            (_, "future") => "scheduled",
+            _ => "draft",
         };
-        self.after_write(info, reply, done, message).await
+        self.after_write(info, reply, done).await
     }
 
     /// Stores the texts as the user's autosave. The autosave of an own draft is the draft, as in WordPress.
@@ -174,23 +174,16 @@ impl AdminRequest<'_> {
         changes: Map<String, Value>,
     ) -> Result<Saved, Error> {
         let (item, etag) = (&stored.data, form.get("etag"));
-        let message = AUTOSAVED;
         let Some(id) = item["id"].as_i64() else {
             let reply = self.write(info, item, changes, form).await?;
-            return self.after_write(info, reply, "draft", message).await;
+            return self.after_write(info, reply, AUTOSAVED).await;
         };
         // The route has no preconditions. What is replaced in the moment between has a revision.
         if !etag.is_empty() && etag != stored.state {
             return Err(changed_elsewhere());
         }
         if changes.is_empty() {
-            return Ok(Saved {
-                reply: stored.clone(),
-                state: stored.state.clone(),
-                done: "draft",
-                message,
-                is_autosave: true,
-            });
+            return Ok(Saved { reply: stored.clone(), state: stored.state.clone(), done: AUTOSAVED });
         }
         let call = self.post(format!("{}/{id}/autosaves", info.rest_base), Value::Object(changes));
         let autosave = call.query("context", "edit").send().await?;
@@ -200,10 +193,10 @@ impl AdminRequest<'_> {
             let is_same =
                 now.data["modified_gmt"] == autosave.data["modified_gmt"] && has_texts_of(&now.data, &autosave.data);
             let state = if is_same { now.state.clone() } else { UNKNOWN_STATE.to_owned() };
-            return Ok(Saved { reply: now, state, done: "draft", message, is_autosave: true });
+            return Ok(Saved { reply: now, state, done: AUTOSAVED });
         }
         // The post is unchanged: the next save expects the state that this form has.
-        Ok(Saved { reply: stored.clone(), state: stored.state.clone(), done: "draft", message, is_autosave: true })
+        Ok(Saved { reply: stored.clone(), state: stored.state.clone(), done: AUTOSAVED })
     }
 
     async fn write(
@@ -225,13 +218,7 @@ impl AdminRequest<'_> {
     }
 
     /// The state after a write. If the post has changed again since, the next save is a conflict.
-    async fn after_write(
-        &self,
-        info: &TypeInfo,
-        reply: Reply,
-        done: &'static str,
-        message: &'static str,
-    ) -> Result<Saved, Error> {
+    async fn after_write(&self, info: &TypeInfo, reply: Reply, done: &'static str) -> Result<Saved, Error> {
         let id = reply.data["id"].as_i64().unwrap_or_default();
         let now = self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await?;
         let is_same = has_texts_of(&now.data, &reply.data)
@@ -239,7 +226,7 @@ impl AdminRequest<'_> {
                 .iter()
                 .all(|f| now.data[f] == reply.data[f]);
         let state = if is_same { now.state } else { UNKNOWN_STATE.to_owned() };
-        Ok(Saved { reply, state, done, message, is_autosave: message == AUTOSAVED })
+        Ok(Saved { reply, state, done })
     }
 
     /// The values with which the form of a stored post is opened.
@@ -254,7 +241,7 @@ impl AdminRequest<'_> {
     async fn saved_for_script(&self, info: &TypeInfo, saved: &Saved) -> Page {
         let item = &saved.reply.data;
         // An autosave stores the texts only, so the other fields are compared with the same values as before.
-        let opened = if saved.is_autosave { Value::Null } else { self.opened_now(info, item).await?.into() };
+        let opened = if saved.done == AUTOSAVED { Value::Null } else { self.opened_now(info, item).await?.into() };
         let id = item["id"].as_i64().unwrap_or_default();
         Ok(json_response(
             200,
@@ -272,7 +259,7 @@ impl AdminRequest<'_> {
                 "link": item["link"],
                 "preview": self.preview_url(id, text(item, "/link")),
                 "edit": self.edit_url(id),
-                "message": saved.message,
+                "message": notices::text_of(saved.done),
             }),
         ))
     }
