@@ -67,7 +67,8 @@ pub struct LoggedChange {
 pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
     let time = milliseconds(changes.time());
     let mut entries: Vec<[Value; COLUMNS.len()]> = Vec::new();
-    for rows in changes.kinds() {
+    // Rows of tables that are not part of the schema are of no interest to its readers.
+    for rows in changes.kinds().filter(|rows| tx.shared.schema.has(*rows)) {
         let mut entry = |operation: Operation, object: Option<&Object>, before: Option<&str>, after: Option<&str>| {
             let (id, name) = match object {
                 Some(Object::Id(id)) => (Some(*id), None),

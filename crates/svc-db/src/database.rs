@@ -17,9 +17,10 @@ use crate::handle::{Db, Tx};
 use crate::loaded_rows;
 use crate::request;
 use crate::row_log::RowLog;
-use crate::schema::Schema;
+use crate::schema::{Schema, Table};
 use crate::session::{self, Session};
 use crate::shared::{Companion, Shared};
+use crate::table_manager::create_table;
 use crate::tuning::Tuning;
 use crate::usage::DatabaseUsage;
 use crate::write_job;
@@ -205,6 +206,18 @@ impl Database {
             matches!(outcome, Some(Ok(_)))
         })?;
         outcome.unwrap_or_else(|| Err(StoreError::Busy.into()))
+    }
+
+    /// Creates a table that is not part of the schema, if it is missing: it is neither exported nor imported, and what changes in it
+    /// is not logged. On a server the account must be allowed to create tables.
+    ///
+    /// # Errors
+    /// Those of the statements.
+    pub fn create_own_table(&self, table: &'static Table) -> Result<()> {
+        if self.read_blocking(|db| db.table_exists(&format!("{}{}", db.prefix(), table.name)))? {
+            return Ok(());
+        }
+        self.exclusively(|tx| create_table(tx, table).map(drop))
     }
 
     /// When data last changed. Reads record what they depend on, writes mark what they change, and what other programs

@@ -46,6 +46,11 @@ impl Schema {
         self.tables.iter().any(|table| table.rows.iter().any(|of| of.rows == rows && table.is_of_objects(of)))
     }
 
+    /// Whether a table has rows of this kind.
+    pub(crate) fn has(&self, rows: Rows) -> bool {
+        self.tables.iter().any(|table| table.rows.iter().any(|of| of.rows == rows))
+    }
+
     /// The rows of all tables, each once.
     pub(crate) fn all_rows(&self) -> Vec<Rows> {
         let mut all = Vec::new();

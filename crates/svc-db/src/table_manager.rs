@@ -90,25 +90,32 @@ pub trait TableManager: Sync {
 /// # Errors
 /// Those of the statements.
 pub fn create_missing_tables(tx: &mut Tx, manager: &dyn TableManager) -> Result<()> {
-    let prefix = tx.prefix().to_owned();
-    let sql = tx.sql();
     let mut is_changed = manager.lacks_private_tables(tx)?;
     for table in tx.schema().tables {
-        let name = format!("{prefix}{}", table.name);
-        if tx.table_exists(&name)? {
-            continue;
-        }
-        is_changed = true;
-        // Another process may be installing the same site.
-        tx.run(&sql.create_table(table, &name).replacen("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))?;
-        for statement in sql.create_indexes(table, &name) {
-            tx.run(&statement)?;
-        }
+        is_changed |= create_table(tx, table)?;
     }
     if is_changed {
+        let prefix = tx.prefix().to_owned();
         manager.create_private_tables(tx, &prefix)?;
     }
     Ok(())
+}
+
+/// Creates a table and its indexes. Returns `false` if it exists.
+///
+/// # Errors
+/// Those of the statements.
+pub(crate) fn create_table(tx: &mut Tx, table: &Table) -> Result<bool> {
+    let (name, sql) = (format!("{}{}", tx.prefix(), table.name), tx.sql());
+    if tx.table_exists(&name)? {
+        return Ok(false);
+    }
+    // Another process may be installing the same site.
+    tx.run(&sql.create_table(table, &name).replacen("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))?;
+    for statement in sql.create_indexes(table, &name) {
+        tx.run(&statement)?;
+    }
+    Ok(true)
 }
 
 /// Creates a staging table with the columns of the schema and those of `columns` that others added.

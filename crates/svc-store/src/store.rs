@@ -112,6 +112,14 @@ impl Store {
         self.database.write_blocking(f)
     }
 
+    /// Creates a table that is not one of a site's, if it is missing ([`Database::create_own_table`]).
+    ///
+    /// # Errors
+    /// Those of the statements.
+    pub fn create_own_table(&self, table: &'static svc_db::schema::Table) -> Result<()> {
+        self.database.create_own_table(table)
+    }
+
     /// The changes after a number, or the last ones, at most `limit`, in the order of the commits. `None` if the database has no
     /// log ([`Database::logged_changes`]).
     ///

@@ -5,6 +5,7 @@
 //! job delays no other one. The jobs of a site are in the modules below; the server chooses which ones it runs.
 
 mod check_term_counts;
+mod deliver;
 mod publish_posts;
 mod remove_interrupted_uploads;
 mod state;
@@ -19,6 +20,7 @@ use svc_versions::Context;
 use tokio::sync::Notify;
 
 pub use check_term_counts::CheckTermCounts;
+pub use deliver::{Attempt, Courier, Deliver};
 pub use publish_posts::PublishPosts;
 pub use remove_interrupted_uploads::RemoveInterruptedUploads;
 pub use state::JobState;
@@ -50,6 +52,11 @@ pub trait Job: Send + Sync + 'static {
 
     /// Does the work. Each run has a context of its own. A panic counts as an error.
     fn run(&self, cx: &Context) -> impl Future<Output = Outcome> + Send;
+
+    /// Completes what runs have begun and left to other tasks. Called once, after the last run. It is cancelled as a run is.
+    fn stop(&self) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
 }
 
 /// When the next run is due, or why a run failed. The supervisor logs the error and repeats a run that failed.

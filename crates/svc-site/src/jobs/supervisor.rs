@@ -118,13 +118,14 @@ async fn repeat(job: impl Job, state: Arc<SharedState>, mut stop: Stop) {
         tokio::select! {
             biased;
             // Nothing is sent: this is the end of the sender.
-            _ = stop.changed() => return,
+            _ = stop.changed() => break,
             () = due(next, job.wake()) => {}
         }
         state.begins();
         let outcome = run(&job).await;
         next = record(&job, &state, outcome);
     }
+    job.stop().await;
 }
 
 /// Waits until a job is due or notified.
