@@ -1,5 +1,7 @@
 //! The administration area over HTTP: what each role may see, writing, conflicts, moderation, and hostile input.
 
+mod menus;
+
 use serde_json::{Value, json};
 use svc_server::SiteBuilder;
 
@@ -71,6 +73,7 @@ const PAGES: &[(&str, usize)] = &[
     ("/wp-admin/upload.php", 1),
     ("/wp-admin/edit.php?post_type=page", 3),
     ("/wp-admin/post-new.php?post_type=page", 3),
+    ("/wp-admin/nav-menus.php", 4),
     ("/wp-admin/users.php", 4),
     ("/wp-admin/user-new.php", 4),
     ("/wp-admin/options-general.php", 4),

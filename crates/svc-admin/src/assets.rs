@@ -20,6 +20,7 @@ struct Asset {
 const ASSETS: &[Asset] = &[
     Asset { name: "admin.css", content_type: CSS, content: include_bytes!("../assets/admin.css"), gzip: false },
     Asset { name: "admin.js", content_type: JAVASCRIPT, content: include_bytes!("../assets/admin.js"), gzip: false },
+    Asset { name: "beside.js", content_type: JAVASCRIPT, content: include_bytes!("../assets/beside.js"), gzip: false },
     Asset { name: "editor.css", content_type: CSS, content: include_bytes!("../assets/editor.css"), gzip: false },
     Asset {
         name: "editor.js",

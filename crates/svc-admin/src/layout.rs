@@ -12,9 +12,10 @@ use crate::{
     request::{AdminRequest, items, text},
 };
 
-/// Content security policy of the pages: scripts and styles of the server only, and images of any site, as posts contain them.
+/// Content security policy of the pages: scripts and styles of the server only, images of any site, as posts contain them, and
+/// previews of the site's pages.
 const SOURCES: &str = "script-src 'self'; style-src 'self'; img-src 'self' data: blob: http: https:; media-src 'self' blob: http: \
-                       https:; connect-src 'self'; font-src 'self'";
+                       https:; connect-src 'self'; font-src 'self'; frame-src 'self'";
 
 /// Post types that are edited elsewhere: files with the media, menus and templates through the REST API.
 const NOT_LISTED: &[&str] = &[
@@ -238,6 +239,9 @@ impl AdminRequest<'_> {
             let mut item = entry("Comments", self.url("edit-comments.php", &[]));
             item.waiting = self.get("comments").query("context", "edit").query("status", "hold").count().await?;
             nav.push(item);
+        }
+        if self.can("edit_theme_options") {
+            nav.push(entry("Menus", self.url("nav-menus.php", &[])));
         }
         if self.can("list_users") {
             nav.push(entry("Users", self.url("users.php", &[])));

@@ -7,6 +7,7 @@ mod form;
 mod layout;
 mod list;
 mod media;
+mod menus;
 mod notices;
 mod post;
 mod posts;
@@ -152,6 +153,7 @@ impl AdminRequest<'_> {
             "edit-comments.php" => self.list_comments().await,
             "edit-tags.php" => self.list_terms().await,
             "term.php" => self.edit_term().await,
+            "nav-menus.php" => self.show_menus().await,
             "users.php" => self.list_users().await,
             "user-new.php" => self.new_user().await,
             "user-edit.php" => self.edit_user().await,
@@ -169,6 +171,7 @@ impl AdminRequest<'_> {
             "edit-comments.php" => self.change_comments(form).await,
             "edit-tags.php" => self.change_terms(form).await,
             "term.php" => self.save_term(form).await,
+            "nav-menus.php" => self.change_menu(form).await,
             "user-new.php" => self.create_user(form).await,
             "user-edit.php" => self.save_user(form).await,
             "options-general.php" => self.save_settings(form).await,

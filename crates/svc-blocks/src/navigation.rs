@@ -281,7 +281,11 @@ pub(crate) fn navigation(call: &BlockCall<'_>) -> Html {
         if own {
             return menu.list(call.block.inner_blocks.iter(), call.renderer);
         }
-        let Some(stored) = &stored else { return Html::new() };
+        let Some(stored) = &stored else {
+            // A site without menus has a list of its pages.
+            let pages = if menu_id.is_some() { Vec::new() } else { call.renderer.parse(PAGES, None) };
+            return menu.list(pages.iter(), call.renderer);
+        };
         call.content_of(format!("menu {}", stored.post.id), |context| {
             let blocks = context.renderer.parse(&stored.post.content, Some(&root_of(stored)));
             menu.list(blocks.iter().filter(|b| b.name.is_some()), &context.renderer)
@@ -307,6 +311,9 @@ pub(crate) fn navigation(call: &BlockCall<'_>) -> Html {
 const WRAPPED_IN_ITEMS: [&str; 3] = ["core/site-logo", "core/site-title", "core/social-links"];
 /// Blocks that are list items themselves.
 const ITEMS: [&str; 4] = ["core/home-link", "core/navigation-link", "core/navigation-submenu", "core/page-list"];
+
+/// The menu of a site that has none.
+const PAGES: &str = "<!-- wp:page-list /-->";
 
 /// The settings of a menu.
 struct Menu<'c> {

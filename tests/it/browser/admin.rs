@@ -97,6 +97,7 @@ async fn all_pages_are_accessible_at_every_width() {
         ("comments", "edit-comments.php"),
         ("categories", "edit-tags.php?taxonomy=category"),
         ("term", "term.php?taxonomy=category&tag_ID=1"),
+        ("menus", "nav-menus.php"),
         ("users", "users.php"),
         ("new-user", "user-new.php"),
         ("settings", "options-general.php"),
@@ -195,4 +196,38 @@ async fn the_editor_leaves_what_it_does_not_know_as_it_is() {
     set_width(tab, 1280);
     save_screenshot(tab, "admin-conflict-1280");
     assert_accessible(tab, "conflict");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_preview_follows_the_text() {
+    let Some(mut browser) = browser() else { return };
+    let site = Site::start().await;
+    let mut tab = browser.tab();
+    let tab = &mut tab;
+    dashboard(tab, &site);
+    tab.follow("a[href*='post-new.php']");
+    wait_for_editor(tab);
+    tab.click("#beside");
+    assert!(tab.text().contains("appears when something is written"), "{}", tab.text());
+    tab.fill("#title", "Low tide");
+    tab.eval("document.querySelector('.ProseMirror').focus()");
+    let shows = |words: &str| {
+        format!(
+            "!!document.querySelector('.stage iframe:not(.loading)')?.contentDocument?.body?.textContent.includes('{words}')"
+        )
+    };
+    tab.type_text("Crabs everywhere.");
+    tab.wait_for(&shows("Crabs everywhere."));
+    // The focus stays in the text.
+    tab.type_text(" And a starfish.");
+    tab.wait_for(&shows("And a starfish."));
+    for width in [1280, 390] {
+        set_width(tab, width);
+        assert_accessible(tab, &format!("live preview at {width}"));
+        let wide = tab.eval("document.documentElement.scrollWidth > innerWidth");
+        assert_eq!(wide, false, "the live preview is wider than a window of {width}");
+        save_screenshot(tab, &format!("admin-preview-{width}"));
+    }
+    tab.click(".widths button:last-child");
+    assert_eq!(tab.eval("document.querySelectorAll('.stage').length"), 0);
 }

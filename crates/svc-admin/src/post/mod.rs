@@ -70,6 +70,8 @@ struct EditorPage {
     holder: String,
     list: Link,
     view: Option<Link>,
+    /// Whether posts of the type have pages.
+    viewable: bool,
     preview: String,
     revisions: String,
     trash: bool,
@@ -212,6 +214,7 @@ impl AdminRequest<'_> {
             autosave: if is_new { None } else { self.newer_autosave(info, item).await? },
             list: Link::new(&info.plural, list),
             view: (info.viewable && post_status == "publish").then(|| Link::new("View", text(item, "/link"))),
+            viewable: info.viewable,
             preview: if info.viewable && !is_new { self.preview_url(id, text(item, "/link")) } else { String::new() },
             revisions: if item["_links"]["version-history"].is_array() && !is_new {
                 self.url("revision.php", &[("post", &id.to_string())])

@@ -1,0 +1,223 @@
+//! The menus of a block theme: their entries, in order, with those below them.
+
+mod entries;
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+use svc_login::{Form, Page, PrivateResponse};
+use svc_schema::Error;
+
+use self::entries::{Entry, MAX_ENTRIES, Move};
+use crate::{
+    form::message_of,
+    layout::{self, Layout, Link, plain},
+    posts::{title_of, unknown_action},
+    request::{AdminRequest, items, text},
+};
+
+/// Name of the page.
+const PAGE: &str = "nav-menus.php";
+
+/// An entry as the template shows it.
+struct EntryView {
+    depth: usize,
+    label: String,
+    /// The URL of a link. `None` for a block that is not a link.
+    url: Option<String>,
+    /// Buttons: values, labels, and whether they do something.
+    moves: Vec<(&'static str, &'static str, bool)>,
+}
+
+#[derive(Template)]
+#[template(path = "menus.html")]
+struct MenusPage {
+    page: Layout,
+    /// The menus, if there are several: links, and whether each is the shown one.
+    menus: Vec<(Link, bool)>,
+    /// Where the forms are sent.
+    action: String,
+    menu: Option<MenuView>,
+}
+
+struct MenuView {
+    title: String,
+    /// The state of the menu, which the form must still find.
+    state: String,
+    entries: Vec<EntryView>,
+    /// Pages that can be added: IDs and titles.
+    pages: Vec<(i64, String)>,
+    /// Whether the theme shows this menu where it names none.
+    is_shown: bool,
+}
+
+/// A menu that the user edits.
+struct Menu {
+    id: i64,
+    title: String,
+    state: String,
+    content: String,
+}
+
+impl AdminRequest<'_> {
+    /// The page with the menu of the parameter `menu`, or the one that the theme shows.
+    pub(crate) async fn show_menus(&self) -> Page {
+        let menus = self.menus().await?;
+        self.menus_page(&menus, None).await
+    }
+
+    /// The published menus, the newest first.
+    async fn menus(&self) -> Result<Vec<Value>, Error> {
+        if !self.can("edit_theme_options") {
+            return Err(Error::new("admin_no_menus", "You may not edit menus.").with_status(403));
+        }
+        let call = self.get("navigation").query("context", "edit").query("per_page", "100");
+        Ok(items(&call.query("_fields", "id,title").send().await?.data).to_vec())
+    }
+
+    /// The menu that the page shows.
+    async fn menu(&self, menus: &[Value]) -> Result<Option<Menu>, Error> {
+        let newest = || menus.first().and_then(|menu| menu["id"].as_i64());
+        let Some(id) = self.id("menu").or_else(newest) else { return Ok(None) };
+        let reply = self.get(format!("navigation/{id}")).query("context", "edit").send().await?;
+        let content = text(&reply.data, "/content/raw").to_owned();
+        Ok(Some(Menu { id, title: entries::title_of(&reply.data), state: reply.state, content }))
+    }
+
+    async fn menus_page(&self, menus: &[Value], error: Option<&Error>) -> Page {
+        let mut page = self.layout("Menus", &self.url(PAGE, &[])).await?;
+        page.problem = error.map(message_of).unwrap_or_default();
+        let menu = self.menu(menus).await?;
+        let shown = menu.as_ref().map(|menu| menu.id);
+        let link = |menu: &Value| {
+            let id = menu["id"].as_i64().unwrap_or_default();
+            (Link::new(entries::title_of(menu), self.url(PAGE, &[("menu", &id.to_string())])), Some(id) == shown)
+        };
+        let template = MenusPage {
+            page,
+            menus: if menus.len() > 1 { menus.iter().map(link).collect() } else { Vec::new() },
+            action: match shown {
+                Some(id) => self.url(PAGE, &[("menu", &id.to_string())]),
+                None => self.url(PAGE, &[]),
+            },
+            menu: match menu {
+                Some(menu) => Some(self.menu_view(menu, menus).await?),
+                None => None,
+            },
+        };
+        let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        Ok(layout::html(status, &template))
+    }
+
+    async fn menu_view(&self, menu: Menu, menus: &[Value]) -> Result<MenuView, Error> {
+        let stored = entries::read(&menu.content);
+        let view = |(at, entry): (usize, &Entry)| EntryView {
+            depth: entry.depth.min(4),
+            label: entry.label(),
+            url: entry.is_link().then(|| entry.url().to_owned()),
+            moves: Move::ALL
+                .iter()
+                .map(|(action, name, label)| (*name, *label, entries::can(&stored, at, *action)))
+                .collect(),
+        };
+        let pages = self.pages_to_add().await?;
+        Ok(MenuView {
+            title: menu.title,
+            state: menu.state,
+            entries: stored.iter().enumerate().map(view).collect(),
+            pages: pages.iter().map(|page| (page["id"].as_i64().unwrap_or_default(), title_of(page))).collect(),
+            is_shown: menus.first().and_then(|newest| newest["id"].as_i64()) == Some(menu.id),
+        })
+    }
+
+    /// The first hundred published pages, by title.
+    async fn pages_to_add(&self) -> Result<Vec<Value>, Error> {
+        let call = self.get("pages").query("per_page", "100").query("orderby", "title").query("order", "asc");
+        Ok(items(&call.query("_fields", "id,title,link,parent").send().await?.data).to_vec())
+    }
+
+    /// Creates a menu, or changes the shown one.
+    pub(crate) async fn change_menu(&self, form: &Form) -> Page {
+        let menus = self.menus().await?;
+        let action = form.get("action");
+        if action == "create" {
+            let pages = self.pages_to_add().await?;
+            let top = pages.iter().filter(|page| page["parent"] == 0).map(page_entry).collect::<Vec<_>>();
+            let body = json!({"title": "Menu", "status": "publish", "content": entries::write(&top)});
+            let created = self.post("navigation", body).send().await?.data;
+            return Ok(self.to_menu(created["id"].as_i64().unwrap_or_default(), "created"));
+        }
+        let Some(menu) = self.menu(&menus).await? else { return Err(unknown_action()) };
+        let route = format!("navigation/{}", menu.id);
+        if action == "trash" {
+            self.call(Method::DELETE, route).send().await?;
+            return Ok(PrivateResponse::redirect(&self.url(PAGE, &[("done", "trashed")])));
+        }
+        let changed = match self.changed_entries(&menu, form).await {
+            Ok(changed) => changed,
+            Err(error) if error.status() < 500 => return self.menus_page(&menus, Some(&error)).await,
+            Err(error) => return Err(error),
+        };
+        let mut body = json!({"content": entries::write(&changed)});
+        if form.has("title") && form.get("title") != menu.title {
+            body["title"] = form.get("title").into();
+        }
+        match self.post(route, body).if_match(form.get("etag")).send().await {
+            Ok(_) => Ok(self.to_menu(menu.id, "saved")),
+            Err(error) if error.status() == 412 => {
+                let message = "This menu was changed elsewhere since you opened the page. Below is what is stored now.";
+                self.menus_page(&menus, Some(&Error::new("admin_menu_changed", message).with_status(412))).await
+            }
+            Err(error) if error.status() < 500 => self.menus_page(&menus, Some(&error)).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    fn to_menu(&self, id: i64, done: &str) -> PrivateResponse {
+        PrivateResponse::redirect(&self.url(PAGE, &[("menu", &id.to_string()), ("done", done)]))
+    }
+
+    /// The entries as the form changes them: texts first, then one move, or one new entry at the end.
+    async fn changed_entries(&self, menu: &Menu, form: &Form) -> Result<Vec<Entry>, Error> {
+        let mut changed = entries::read(&menu.content);
+        for (at, entry) in changed.iter_mut().enumerate().filter(|(_, entry)| entry.is_link()) {
+            let (label, url) = (format!("label-{at}"), format!("url-{at}"));
+            if form.has(&label) && form.has(&url) {
+                entry.set(form.get(&label).trim(), form.get(&url).trim());
+            }
+        }
+        if let Some((action, at)) = form.get("move").split_once(' ') {
+            let at = at.parse().unwrap_or(usize::MAX);
+            Move::named(action)
+                .filter(|action| entries::apply(&mut changed, at, *action))
+                .ok_or_else(unknown_action)?;
+        }
+        let added = match form.get("action") {
+            "add-page" => {
+                let id = form.get("page").parse::<i64>().unwrap_or_default();
+                let call = self.get(format!("pages/{id}")).query("_fields", "id,title,link");
+                Some(page_entry(&call.send().await?.data))
+            }
+            "add-link" => {
+                let (label, url) = (form.get("new-label").trim(), form.get("new-url").trim());
+                if label.is_empty() || url.is_empty() {
+                    return Err(Error::new("admin_no_link", "A link needs a label and a URL.").with_status(400));
+                }
+                Some(Entry::link(label, url, None))
+            }
+            _ => None,
+        };
+        changed.extend(added);
+        if changed.len() > MAX_ENTRIES {
+            let message = format!("A menu has at most {MAX_ENTRIES} entries.");
+            return Err(Error::new("admin_menu_full", message).with_status(400));
+        }
+        Ok(changed)
+    }
+}
+
+/// The entry of a page.
+fn page_entry(page: &Value) -> Entry {
+    let id = page["id"].as_i64().unwrap_or_default();
+    Entry::link(&plain(text(page, "/title/rendered")), text(page, "/link"), Some((id, "post-type", "page")))
+}
