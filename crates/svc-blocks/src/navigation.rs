@@ -282,9 +282,9 @@ pub(crate) fn navigation(call: &BlockCall<'_>) -> Html {
             return menu.list(call.block.inner_blocks.iter(), call.renderer);
         }
         let Some(stored) = &stored else {
-            // A site without menus has a list of its pages.
+            // A site without menus has a list of its pages. WordPress puts it into a second list, which HTML does not allow.
             let pages = if menu_id.is_some() { Vec::new() } else { call.renderer.parse(PAGES, None) };
-            return menu.list(pages.iter(), call.renderer);
+            return pages.iter().map(|block| call.renderer.render_block(block)).collect();
         };
         call.content_of(format!("menu {}", stored.post.id), |context| {
             let blocks = context.renderer.parse(&stored.post.content, Some(&root_of(stored)));

@@ -8,7 +8,7 @@ use crate::site::Site;
 const POSTS: &str = "/svc-json/svc/v2/posts";
 
 /// Opens the dashboard of a new site.
-fn dashboard(tab: &mut Tab, site: &Site) -> String {
+pub(super) fn dashboard(tab: &mut Tab, site: &Site) -> String {
     let home = format!("http://{}", site.address);
     tab.open(&format!("{home}/wp-admin/"));
     log_in(tab, &password(site));
@@ -17,7 +17,7 @@ fn dashboard(tab: &mut Tab, site: &Site) -> String {
 }
 
 /// Shows pages as a window of this width does.
-fn set_width(tab: &mut Tab, width: u32) {
+pub(super) fn set_width(tab: &mut Tab, width: u32) {
     let metrics = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500});
     tab.call("Emulation.setDeviceMetricsOverride", metrics);
 }
@@ -115,7 +115,7 @@ async fn all_pages_are_accessible_at_every_width() {
 }
 
 /// Waits until the editor has taken the place of the content field.
-fn wait_for_editor(tab: &mut Tab) {
+pub(super) fn wait_for_editor(tab: &mut Tab) {
     tab.wait_for("document.documentElement.dataset.editor === 'ready'");
 }
 
@@ -127,7 +127,7 @@ async fn content(site: &Site, admin: &str, id: i64) -> String {
 }
 
 /// Saves with the button, and waits until the page says so.
-fn save(tab: &mut Tab, message: &str) {
+pub(super) fn save(tab: &mut Tab, message: &str) {
     tab.click("button[value=save]");
     tab.wait_for(&format!("document.getElementById('save-state').textContent.includes('{message}')"));
 }

@@ -293,7 +293,12 @@ impl Tab<'_> {
 
     /// A screenshot of the page, as PNG.
     pub(crate) fn screenshot(&mut self) -> Vec<u8> {
-        let image = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        self.screenshot_as("png")
+    }
+
+    /// A screenshot of the page in this format: `png`, `jpeg` or `webp`.
+    pub(crate) fn screenshot_as(&mut self, format: &str) -> Vec<u8> {
+        let image = self.call("Page.captureScreenshot", json!({"format": format}));
         base64(image["data"].as_str().expect("image data"))
     }
 

@@ -8,6 +8,7 @@ mod admin;
 mod chromium;
 mod explorer;
 mod first_hour;
+mod journeys;
 mod pages;
 mod scripts;
 mod tutorial;

@@ -9,7 +9,7 @@ use svc_schema::Error;
 
 use super::save;
 use crate::{
-    layout::{self, Layout, Link},
+    layout::{self, Layout, Link, plain},
     posts::title_of,
     request::{AdminRequest, items, text},
 };
@@ -43,7 +43,10 @@ struct Line {
 /// The changes of a text.
 struct Comparison {
     label: &'static str,
+    /// The words, without markup.
     lines: Vec<Line>,
+    /// The text as it is stored; empty if it has no markup.
+    markup: Vec<Line>,
 }
 
 #[derive(Template)]
@@ -125,7 +128,26 @@ fn no_revision() -> Error {
 fn comparisons(before: &Value, after: &Value) -> Vec<Comparison> {
     let changed = TEXTS.iter().map(|(label, pointer)| (*label, text(before, pointer), text(after, pointer)));
     let changed = changed.filter(|(_, old, new)| old != new);
-    changed.map(|(label, old, new)| Comparison { label, lines: compare(old, new) }).collect()
+    let comparison = |(label, old, new): (&'static str, &str, &str)| {
+        let (old_words, new_words) = (words(old), words(new));
+        let has_markup = old_words.trim() != old.trim() || new_words.trim() != new.trim();
+        Comparison {
+            label,
+            lines: compare(&old_words, &new_words),
+            markup: if has_markup { compare(old, new) } else { Vec::new() },
+        }
+    };
+    changed.map(comparison).collect()
+}
+
+/// The words of stored HTML, a line for each line that has some.
+fn words(html: &str) -> String {
+    let mut words = String::new();
+    for line in plain(html).lines().filter(|line| !line.trim().is_empty()) {
+        words.push_str(line);
+        words.push('\n');
+    }
+    words
 }
 
 fn compare(old: &str, new: &str) -> Vec<Line> {
@@ -181,5 +203,20 @@ mod tests {
         assert_eq!(changes.iter().map(|c| c.label).collect::<Vec<_>>(), ["Title"]);
         // The first revision has everything.
         assert_eq!(comparisons(&Value::Null, &revision("a")).len(), 2);
+    }
+
+    #[test]
+    fn words_are_compared_apart_from_markup() {
+        let revision = |content: &str| json!({"content": {"raw": content}});
+        let lines = |of: &[Line]| of.iter().map(|line| format!("{} {}", line.kind, line.text)).collect::<Vec<_>>();
+        let old = "<!-- wp:paragraph -->\n<p>Tea &amp; <em>milk</em></p>\n<!-- /wp:paragraph -->";
+        let new = old.replace("milk", "honey");
+        let changes = comparisons(&revision(old), &revision(&new));
+        assert_eq!(lines(&changes[0].lines), ["old Tea & milk", "new Tea & honey"]);
+        assert_eq!(changes[0].markup.len(), 4);
+        // A change of the markup alone has no changed words.
+        let changes = comparisons(&revision(old), &revision(&old.replace("em>", "strong>")));
+        assert!(changes[0].lines.is_empty() && !changes[0].markup.is_empty());
+        assert!(comparisons(&revision("a"), &revision("b"))[0].markup.is_empty());
     }
 }
