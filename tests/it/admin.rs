@@ -77,6 +77,8 @@ const PAGES: &[(&str, usize)] = &[
     ("/wp-admin/users.php", 4),
     ("/wp-admin/user-new.php", 4),
     ("/wp-admin/options-general.php", 4),
+    ("/wp-admin/site-health.php", 4),
+    ("/wp-admin/site-health.php?span=week", 4),
 ];
 
 const ROLES: [&str; 5] = ["subscriber", "contributor", "author", "editor", "administrator"];

@@ -53,7 +53,7 @@ const LAYERS: &[(&str, &[&str])] = &[
                     "svc-store", "svc-http", "svc-listen"]),
     ("svc-pages", &["svc-versions", "svc-brand", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-permalinks", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
                     "svc-packages", "svc-media", "svc-http", "svc-login"]),
-    ("svc-admin", &["svc-model", "svc-auth", "svc-content", "svc-text", "svc-schema", "svc-routing", "svc-site", "svc-http", "svc-login"]),
+    ("svc-admin", &["svc-metrics", "svc-model", "svc-auth", "svc-content", "svc-text", "svc-schema", "svc-routing", "svc-site", "svc-http", "svc-login"]),
     ("svc-monitoring", &["svc-metrics", "svc-versions", "svc-store", "svc-site", "svc-http", "svc-listen", "svc-bridge", "svc-login"]),
     ("svc-wp-config", &[]),
     ("svc-server", &["svc-metrics", "svc-versions", "svc-site", "svc-render", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing",

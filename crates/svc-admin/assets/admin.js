@@ -147,6 +147,14 @@ if (postForm) {
     preview.href = detail.preview;
     preview.hidden = !detail.preview;
   });
+  // "Save draft" would publish a post whose status is set to be published.
+  const chosen = postForm.elements.status;
+  const draft = postForm.querySelector("button[name=action][value=save]");
+  if (chosen && draft && draft.textContent.trim() === "Save draft") {
+    const show = () => (draft.hidden = chosen.value === "publish" || chosen.value === "private");
+    chosen.addEventListener("change", show);
+    show();
+  }
   // The preview has what was typed last.
   preview.addEventListener("click", (event) => {
     const begin = new CustomEvent("editor:autosave", { cancelable: true });

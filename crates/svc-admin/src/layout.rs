@@ -248,6 +248,9 @@ impl AdminRequest<'_> {
         }
         if self.can("manage_options") {
             nav.push(entry("Settings", self.url("options-general.php", &[])));
+            if self.admin.history.is_some() {
+                nav.push(entry("Status", self.url(crate::status::PAGE, &[])));
+            }
         }
         Ok(nav)
     }

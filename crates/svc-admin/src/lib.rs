@@ -13,6 +13,7 @@ mod post;
 mod posts;
 mod request;
 mod settings;
+mod status;
 mod terms;
 mod users;
 
@@ -29,6 +30,7 @@ use quick_cache::sync::Cache;
 use serde_json::json;
 use svc_http::context_of;
 use svc_login::{Form, LoginPages, Page, PrivateRequest, PrivateResponse};
+use svc_metrics::History;
 use svc_schema::Error;
 
 use request::{ACTION, AdminRequest};
@@ -46,6 +48,8 @@ pub struct Admin {
     /// Maximum size of an upload, in bytes.
     max_upload: u64,
     urls: assets::Urls,
+    /// What the server's numbers were, for the page with its status.
+    history: Option<Arc<History>>,
     /// The posts that the latest forms of new posts have created, by user and form: a form whose response was lost is sent again.
     created: Cache<(i64, String), i64>,
 }
@@ -60,7 +64,15 @@ impl Admin {
         let brand = &pages.identities.site.brand;
         let path = format!("{path}/{}", brand.admin_path());
         let rest = format!("{rest}/{}/", brand.namespace());
-        Admin { urls: assets::Urls::new(&path), created: Cache::new(MAX_CREATED), pages, path, rest, max_upload }
+        let urls = assets::Urls::new(&path);
+        Admin { urls, history: None, created: Cache::new(MAX_CREATED), pages, path, rest, max_upload }
+    }
+
+    /// Adds a page with the server's status, from these numbers.
+    #[must_use]
+    pub fn with_history(mut self, history: Arc<History>) -> Self {
+        self.history = Some(history);
+        self
     }
 
     fn asset_urls(&self) -> assets::Urls {
@@ -158,6 +170,7 @@ impl AdminRequest<'_> {
             "user-new.php" => self.new_user().await,
             "user-edit.php" => self.edit_user().await,
             "options-general.php" => self.show_settings().await,
+            status::PAGE => self.show_status().await,
             _ => Err(not_found()),
         }
     }

@@ -6,9 +6,10 @@ use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
 
 use crate::{
-    form::{self, Field, FieldView, FormView, control_for},
+    form::{self, Control, Field, FieldView, FormView, control_for},
+    layout::plain,
     posts::capitalized,
-    request::{AdminRequest, text},
+    request::{AdminRequest, items, text},
 };
 
 /// Labels of the settings whose schema has none.
@@ -19,13 +20,38 @@ const LABELS: &[(&str, &str)] = &[
     ("email", "Administration email address"),
     ("timezone", "Time zone"),
     ("use_smilies", "Show emoticons as pictures"),
-    ("start_of_week", "Week starts on (0 is Sunday)"),
+    ("start_of_week", "Week starts on"),
     ("posts_per_page", "Posts per page"),
     ("show_on_front", "Front page shows"),
-    ("page_on_front", "Page on the front (ID)"),
-    ("page_for_posts", "Page with the posts (ID)"),
-    ("default_category", "Default category (ID)"),
+    ("page_on_front", "Page on the front"),
+    ("page_for_posts", "Page with the posts"),
+    ("default_category", "Default category"),
 ];
+
+/// Values of settings that are codes, with what they mean.
+const CHOICES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "start_of_week",
+        &[
+            ("0", "Sunday"),
+            ("1", "Monday"),
+            ("2", "Tuesday"),
+            ("3", "Wednesday"),
+            ("4", "Thursday"),
+            ("5", "Friday"),
+            ("6", "Saturday"),
+        ],
+    ),
+    ("show_on_front", &[("posts", "The latest posts"), ("page", "A page")]),
+    ("default_comment_status", OPEN_OR_CLOSED),
+    ("default_ping_status", OPEN_OR_CLOSED),
+];
+
+const OPEN_OR_CLOSED: &[(&str, &str)] = &[("open", "Open"), ("closed", "Closed")];
+
+/// Settings that are IDs of objects, with the route that lists these.
+const OBJECTS: &[(&str, &str)] =
+    &[("page_on_front", "pages"), ("page_for_posts", "pages"), ("default_category", "categories")];
 
 /// Settings that are IDs of files, which nobody enters in a form.
 const NOT_SHOWN: &[&str] = &["site_logo", "site_icon"];
@@ -35,11 +61,21 @@ impl AdminRequest<'_> {
     async fn settings_fields(&self) -> Result<Vec<Field>, Error> {
         let described = self.call(Method::OPTIONS, "settings").send().await?.data;
         let properties = described["schema"]["properties"].as_object().cloned().unwrap_or_default();
+        let (pages, categories) = (self.names_in("pages").await?, self.names_in("categories").await?);
         let field = |(name, schema): (&String, &Value)| {
             if NOT_SHOWN.contains(&&**name) {
                 return None;
             }
-            let control = control_for(schema)?;
+            let of_objects = OBJECTS.iter().find(|(known, _)| known == name).map(|(_, route)| *route);
+            let codes = CHOICES.iter().find(|(known, _)| known == name).map(|(_, codes)| *codes);
+            let control = match (of_objects, codes) {
+                (Some("pages"), _) => Control::Choice(pages.clone()),
+                (Some(_), _) => Control::Choice(categories.clone()),
+                (None, Some(codes)) => Control::Choice(
+                    codes.iter().map(|(code, label)| ((*code).to_owned(), (*label).to_owned())).collect(),
+                ),
+                (None, None) => control_for(schema)?,
+            };
             let label = match LABELS.iter().find(|(known, _)| known == name) {
                 Some((_, label)) => (*label).to_owned(),
                 None if text(schema, "/title").is_empty() => capitalized(&name.replace('_', " ")),
@@ -48,6 +84,19 @@ impl AdminRequest<'_> {
             Some(Field::new(name, &label, control).help(text(schema, "/description")))
         };
         Ok(properties.iter().filter_map(field).collect())
+    }
+
+    /// The IDs and names of the first hundred objects of a route, after a choice for none.
+    async fn names_in(&self, route: &str) -> Result<Vec<(String, String)>, Error> {
+        let by = if route == "pages" { "title" } else { "name" };
+        let call = self.get(route).query("per_page", "100").query("orderby", by).query("order", "asc");
+        let objects = call.query("_fields", "id,name,title").send().await?.data;
+        let none = ("0".to_owned(), "None".to_owned());
+        let named = items(&objects).iter().map(|object| {
+            let name = plain(text(object, if by == "title" { "/title/rendered" } else { "/name" }));
+            (object["id"].to_string(), name)
+        });
+        Ok(std::iter::once(none).chain(named).collect())
     }
 
     /// The page of the settings.

@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod histogram;
+mod history;
 mod outcomes;
 mod requests;
 
 pub use histogram::{Histogram, HistogramReport};
+pub use history::{Combine, History, INTERVAL, Series, Span};
 pub use outcomes::Outcomes;
 pub use requests::{MethodRequests, RequestCounts, RouteCounts, RouteRequests, UNKNOWN_ROUTE};

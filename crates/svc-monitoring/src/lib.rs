@@ -3,6 +3,7 @@
 mod address;
 mod checks;
 mod families;
+mod history;
 mod listener;
 mod pages;
 mod report;
@@ -11,6 +12,7 @@ mod sources;
 pub use address::MonitoringAddress;
 pub use checks::Checks;
 pub use families::{Families, Metrics, Source};
+pub use history::{SERIES, record_history};
 pub use listener::{MonitoringError, MonitoringListener};
 pub use pages::{CountedPages, PageCounts};
 #[cfg(feature = "wordpress")]

@@ -101,6 +101,7 @@ async fn all_pages_are_accessible_at_every_width() {
         ("users", "users.php"),
         ("new-user", "user-new.php"),
         ("settings", "options-general.php"),
+        ("status", "site-health.php"),
         ("no-page", "nothing.php"),
     ] {
         for width in [1280, 390] {

@@ -10,4 +10,5 @@ mod site;
 #[cfg(feature = "wordpress")]
 pub use front::FrontUsage;
 pub use process::Process;
+pub(crate) use process::system;
 pub use site::{CacheUsages, SiteUsage};

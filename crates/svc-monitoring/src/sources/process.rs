@@ -41,7 +41,7 @@ impl Source for Process {
 }
 
 #[cfg(target_os = "linux")]
-mod system {
+pub(crate) mod system {
     //! What Linux knows of the process.
 
     use rustix::{
@@ -49,7 +49,7 @@ mod system {
         time::{ClockId, clock_gettime},
     };
 
-    pub(super) fn resident_bytes() -> Option<u64> {
+    pub(crate) fn resident_bytes() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
@@ -64,17 +64,17 @@ mod system {
         getrlimit(Resource::Nofile).current
     }
 
-    pub(super) fn cpu_seconds() -> Option<f64> {
+    pub(crate) fn cpu_seconds() -> Option<f64> {
         let time = clock_gettime(ClockId::ProcessCPUTime);
         Some(time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-mod system {
+pub(crate) mod system {
     //! Nothing is known of the process on other systems.
 
-    pub(super) fn resident_bytes() -> Option<u64> {
+    pub(crate) fn resident_bytes() -> Option<u64> {
         None
     }
 
@@ -86,7 +86,7 @@ mod system {
         None
     }
 
-    pub(super) fn cpu_seconds() -> Option<f64> {
+    pub(crate) fn cpu_seconds() -> Option<f64> {
         None
     }
 }

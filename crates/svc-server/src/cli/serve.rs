@@ -137,6 +137,7 @@ struct Running {
     jobs: Supervisor,
     search_index: Option<SearchIndexer>,
     reports: JoinHandle<()>,
+    history: JoinHandle<()>,
     monitoring: Option<MonitoringListener>,
 }
 
@@ -155,6 +156,7 @@ impl Running {
         Ok(Running {
             jobs,
             search_index: site.start_search_index(),
+            history: tokio::spawn(site.record_history(&usage)),
             reports: tokio::spawn(report_on_signal(usage)),
             monitoring,
             site,
@@ -172,6 +174,7 @@ impl Running {
         // The thread stops after the posts that it is reading.
         drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
+        self.history.abort();
         (self.site, self.monitoring)
     }
 }

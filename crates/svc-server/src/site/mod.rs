@@ -21,6 +21,7 @@ use svc_controllers::{RestSetup, RestSite};
 use svc_http::{DenialCode, Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{App, Client, Compression, CompressionUsage, DenialReason, InFlight, health};
 use svc_login::LoginPages;
+use svc_metrics::History;
 use svc_monitoring::{Checks, Metrics, PageCounts, Process, SiteUsage};
 use svc_new_site::Created;
 use svc_pages::{
@@ -153,6 +154,7 @@ pub struct OpenSite {
     rest: Rest,
     service: RestService,
     login_pages: Arc<LoginPages>,
+    history: Arc<History>,
     lanes: Arc<Lanes>,
     compression: Compression,
     pages: Arc<PageCache>,
@@ -246,7 +248,10 @@ impl OpenSite {
 
     fn admin_router(&self) -> Router {
         let (pages, limit) = (Arc::clone(&self.login_pages), self.config.limits.body);
-        let admin = || svc_admin::router(Admin::new(pages, &self.installed_at, &self.api_path(), limit));
+        let admin = || {
+            let admin = Admin::new(pages, &self.installed_at, &self.api_path(), limit);
+            svc_admin::router(admin.with_history(Arc::clone(&self.history)))
+        };
         self.config.admin.then(admin).unwrap_or_default()
     }
 
@@ -300,6 +305,12 @@ impl OpenSite {
             attempts: Arc::clone(&self.login_pages.attempts),
             caches,
         })
+    }
+
+    /// Records the site's numbers for its status page, until it is cancelled.
+    pub(crate) fn record_history(&self, usage: &Arc<SiteUsage>) -> impl Future<Output = ()> + Send + use<> {
+        let requests = Arc::clone(self.rest.requests());
+        svc_monitoring::record_history(Arc::clone(&self.history), requests, Arc::clone(usage), self.checks())
     }
 
     /// The metrics of the site.

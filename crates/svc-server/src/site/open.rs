@@ -106,6 +106,7 @@ impl SiteBuilder {
             rest,
             service,
             login_pages,
+            history: Arc::new(svc_metrics::History::new(svc_monitoring::SERIES)),
             lanes,
             compression: Compression::new(config.caches.compressed),
             pages: Arc::new(PageCache::new(&site, config.caches.html)),
