@@ -6,6 +6,10 @@ use std::sync::Arc;
 /// start with it; CURIEs abbreviate it.
 pub const LINK_RELATION: &str = "https://api.w.org/";
 
+/// The namespace of the routes that WordPress does not have, the same for every brand. The API's index does not list them, because
+/// clients compare it with WordPress's.
+pub const OWN_NAMESPACE: &str = "svc/v2";
+
 /// The brand word and the identifiers derived from it. Cheap to clone.
 ///
 /// ```

@@ -68,6 +68,17 @@ pub fn document(cx: &svc_routing::Context, server: &Server, about: &About, names
     paths.finish(server, about, components)
 }
 
+/// The namespaces of a server's routes, without duplicates. Unlike those of the index, they include those of unlisted routes.
+pub fn namespaces(server: &Server) -> Vec<String> {
+    let mut found: Vec<String> = server.namespaces().to_vec();
+    for route in server.routes().filter(|route| !route.namespace().is_empty()) {
+        if !found.iter().any(|known| known == route.namespace()) {
+            found.push(route.namespace().to_owned());
+        }
+    }
+    found
+}
+
 /// Adds the item schemas of routes, and returns their names by pattern. The route with the shortest path names a schema.
 fn items<'s>(
     cx: &svc_routing::Context,

@@ -10,7 +10,7 @@ mod schema;
 mod shape;
 mod typescript;
 
-pub use document::{About, document};
+pub use document::{About, document, namespaces};
 pub use typescript::typescript;
 
 use serde_json::Value;

@@ -34,10 +34,10 @@ impl RouteTable {
         table
     }
 
-    /// Adds a validated route, and the built-in route of its namespace if the namespace is new.
+    /// Adds a validated route, and the built-in route of its namespace if this is the first listed route in it.
     pub(super) fn add<C: Send + Sync + 'static>(&mut self, validated: ValidatedRoute<C>, controller: &Arc<C>) {
         let ValidatedRoute { namespace, pattern, route } = validated;
-        if !self.namespaces.contains(&namespace) {
+        if route.listed && !self.namespaces.contains(&namespace) {
             self.namespaces.push(namespace.clone());
             self.insert_builtin(&namespace, (self.of_namespace)(&namespace));
         }
@@ -57,13 +57,14 @@ impl RouteTable {
         route: Route<C>,
         controller: &Arc<C>,
     ) {
-        let Route { args, schema, endpoints, allow_batch, replace, conditional, only_over, .. } = route;
+        let Route { args, schema, endpoints, allow_batch, replace, conditional, only_over, listed, .. } = route;
         let entry = self.routes.entry(pattern.clone()).or_insert_with(|| RouteEntry::new(&pattern, namespace.clone()));
         if replace {
             *entry = RouteEntry::new(&pattern, namespace.clone());
         }
         entry.namespace = namespace;
         entry.conditional = conditional.or(entry.conditional.take());
+        entry.listed = listed;
         entry.only_over = only_over.or(entry.only_over.take());
         entry.schema = schema.or(entry.schema.take());
         entry.endpoints.extend(endpoints.into_iter().map(|e: Endpoint<C>| e.bind(controller, &args, allow_batch)));

@@ -26,6 +26,7 @@ pub struct Route<C = ()> {
     pub(crate) replace: bool,
     pub(crate) conditional: Option<Arc<dyn Conditional>>,
     pub(crate) only_over: Option<TransportCondition>,
+    pub(crate) listed: bool,
 }
 
 impl<C> Route<C> {
@@ -40,6 +41,7 @@ impl<C> Route<C> {
             replace: false,
             conditional: None,
             only_over: None,
+            listed: true,
         }
     }
 
@@ -100,6 +102,14 @@ impl<C> Route<C> {
         self
     }
 
+    /// Leaves the route out of the index, and its namespace if no other route is in it. Clients compare the index with that of other
+    /// servers. `OPTIONS` and the OpenAPI document describe the route.
+    #[must_use]
+    pub fn unlisted(mut self) -> Self {
+        self.listed = false;
+        self
+    }
+
     /// Replaces an existing route with this pattern instead of adding to it.
     #[must_use]
     pub fn replace(mut self) -> Self {
@@ -144,6 +154,7 @@ pub struct RouteEntry {
     pub(crate) methods: Vec<Method>,
     pub(crate) conditional: Option<Arc<dyn Conditional>>,
     pub(crate) only_over: Option<TransportCondition>,
+    pub(crate) listed: bool,
     /// Numbers of requests.
     pub(crate) requests: Arc<RouteCounts>,
 }
@@ -158,6 +169,7 @@ impl RouteEntry {
             methods: Vec::new(),
             conditional: None,
             only_over: None,
+            listed: true,
             requests: Arc::default(),
         }
     }
@@ -180,6 +192,11 @@ impl RouteEntry {
     /// Whether the route exists for requests over this transport.
     pub fn exists_over(&self, transport: Transport) -> bool {
         self.only_over.is_none_or(|condition| condition(transport))
+    }
+
+    /// Whether the index lists the route.
+    pub fn is_listed(&self) -> bool {
+        self.listed
     }
 
     /// The endpoints.

@@ -104,12 +104,12 @@ async fn namespace_index(req: Request) -> Result {
     cached(&server, &req, &key, make).await
 }
 
-/// Descriptions of the routes that exist for the request, by pattern.
+/// Descriptions of the listed routes that exist for the request, by pattern.
 fn routes(server: &Server, req: &Request, namespace: Option<&str>) -> Map {
     let help = req.context() == "help";
     server
         .routes()
-        .filter(|route| route.exists_over(req.transport()))
+        .filter(|route| route.is_listed() && route.exists_over(req.transport()))
         .filter(|route| namespace.is_none_or(|ns| route.namespace() == ns))
         .filter_map(|route| {
             let description = route.describe(req.cx(), help, |path| server.rest_url(path))?;

@@ -87,7 +87,8 @@ impl Server {
         &self.frozen().registered.site
     }
 
-    /// All routes, in the order of the index, including those that [exist](RouteEntry::exists_over) for some requests only.
+    /// All routes, in the order of the index, including those that it does not [list](RouteEntry::is_listed) and those that
+    /// [exist](RouteEntry::exists_over) for some requests only.
     pub fn routes(&self) -> impl Iterator<Item = &RouteEntry> {
         self.frozen().registered.routes.iter()
     }
@@ -97,7 +98,7 @@ impl Server {
         self.routes().find(|route| route.pattern() == pattern)
     }
 
-    /// All namespaces, in the order of the index.
+    /// The namespaces of the listed routes, in the order of the index.
     pub fn namespaces(&self) -> &[String] {
         &self.frozen().registered.namespaces
     }

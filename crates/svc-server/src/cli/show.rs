@@ -40,10 +40,11 @@ pub(super) fn openapi_command() -> Command {
 pub(super) fn openapi(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
     let server = registered(builder, config)?;
     let namespace = args.get_one::<String>("namespace").map(|name| name.trim_matches('/'));
+    let namespaces = svc_openapi::namespaces(&server);
     if let Some(name) = namespace
-        && !server.namespaces().iter().any(|known| known == name)
+        && !namespaces.iter().any(|known| known == name)
     {
-        bail!("there is no namespace `{name}`; the namespaces are {}", server.namespaces().join(", "));
+        bail!("there is no namespace `{name}`; the namespaces are {}", namespaces.join(", "));
     }
     let mut document = svc_openapi::document(&Context::background(), &server, &about(None), namespace);
     if config.site_url.is_none() {

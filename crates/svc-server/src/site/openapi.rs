@@ -60,7 +60,10 @@ impl Documents {
         Documents {
             about: about(Some(session_cookie)),
             all: ByTransport::default(),
-            by_namespace: server.namespaces().iter().map(|name| (name.clone(), ByTransport::default())).collect(),
+            by_namespace: svc_openapi::namespaces(server)
+                .into_iter()
+                .map(|name| (name, ByTransport::default()))
+                .collect(),
         }
     }
 
