@@ -26,6 +26,7 @@ mod pages;
 mod parallel;
 mod plugins;
 mod reference;
+mod resolve;
 mod rest_api;
 mod s3;
 mod site;

@@ -45,6 +45,7 @@ mod preconditions;
 mod registries;
 pub mod registry_family;
 mod request;
+pub mod resolve;
 mod respond;
 mod rest_setup;
 pub mod rest_site;

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Timelike as _;
 use serde_json::{Value, json};
+use svc_brand::OWN_NAMESPACE;
 use svc_media::RegisteredSize;
 use svc_model::{PostId, PostType, RouteFamily};
 use svc_routing::{ApiUrls, DependsOn, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
@@ -31,6 +32,7 @@ use crate::{
     plugins::Plugins,
     posts::Posts,
     registry_family::{RegistryEntries, RegistryFamily},
+    resolve::Resolve,
     revisions::{Autosaves, Revisions},
     search::Search,
     site_health::SiteHealth,
@@ -193,6 +195,7 @@ pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Res
     mount_registry::<IconCollectionFamily>(registry, &namespace, rest);
     let views = Arc::clone(site);
     registry.mount(&namespace, move |_| ViewConfig::new(&views));
+    mount_own(registry, rest);
     let site = Arc::clone(site);
     let index = registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site);
@@ -200,6 +203,12 @@ pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Res
     });
     index.depends_on(DependsOn::Object);
     Ok(())
+}
+
+/// Mounts the families that WordPress does not have. The index does not list their routes.
+fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
+    let resolve = Arc::clone(&rest.site);
+    registry.mount(OWN_NAMESPACE, move |_| Resolve::new(&resolve));
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.

@@ -17,12 +17,12 @@ use svc_site::{
     Settings, Site, SiteResult, Visitor,
     access::Access,
     templates::hierarchy::{self, PageSubject},
+    url_resolver::{List, ListSubject, urls},
     urls::{rest_base, taxonomy_rest_base},
 };
 use svc_store::{
-    Db, MetaKind, Order, StoredText,
+    Db, Order,
     comments::{self, CommentOrderBy, CommentQuery},
-    meta,
     posts::{self, PostOrderBy, PostQuery},
     terms,
 };
@@ -31,10 +31,8 @@ use svc_text::{Html, esc_html, html};
 use crate::{
     AccountLinks,
     format::{Texts, decode, plain},
-    resolve::{List, ListSubject},
     respond::Page,
     theme::{Sheet, themed_page},
-    urls,
     view::{
         Frame, Link, ListPage, Markup, PlainPage, PostEntry, RssFeed, RssItem, ShownComment, SinglePage, TermGroup,
     },
@@ -155,11 +153,6 @@ impl PageBuilder<'_> {
             Link { title_html: Markup(self.texts.title(&page.title)), current: here == Some(&*url), url }
         };
         Ok(pages.iter().map(link).filter(|l| !l.title_html.0.is_empty()).collect())
-    }
-
-    pub(crate) fn url_of(&mut self, post: &Post) -> SiteResult<String> {
-        let mut found = urls::post_urls(self.db, self.site, self.settings, std::slice::from_ref(post))?;
-        Ok(found.urls.remove(&post.id).unwrap_or_default())
     }
 
     fn date(&self, local: Stamp) -> String {
@@ -471,16 +464,6 @@ impl PageBuilder<'_> {
                 (true, false) => self.texts.content(self.db.cx(), post),
             },
         }
-    }
-
-    /// A redirect from an attachment's URL to its file.
-    pub(crate) fn attachment(&mut self, post: &Post) -> SiteResult<Page> {
-        let file = meta::get(self.db, MetaKind::Post, post.id.0, "_wp_attached_file")?;
-        let Some(file) = file.as_ref().map(StoredText::text).filter(|f| !f.is_empty() && !f.contains("..")) else {
-            return self.not_found();
-        };
-        let base = self.settings.uploads_url();
-        Ok(Page::redirect(&format!("{base}/{}", file.trim_start_matches('/'))))
     }
 
     /// The page with status 404.

@@ -16,9 +16,8 @@ use futures_util::FutureExt as _;
 use http::StatusCode;
 use http_body::Body as _;
 use svc_http::{Overloaded, Runner};
+use svc_site::url_resolver;
 use tokio::sync::Semaphore;
-
-use crate::cost;
 
 /// Maximum size of a form of the site's pages, in bytes. Comments are the largest.
 const FORM_LIMIT: usize = 1 << 20;
@@ -51,7 +50,8 @@ pub async fn in_lane(State(lane): State<PageLane>, request: Request, next: Next)
     };
     let request = Request::from_parts(head.clone(), Body::from(form));
     let work = async move { AssertUnwindSafe(cx.run(next.run(request))).catch_unwind().await };
-    match svc_http::run(&*runner, cost(&head.uri), work).await {
+    let cost = url_resolver::cost(head.uri.path(), head.uri.query().unwrap_or_default());
+    match svc_http::run(&*runner, cost, work).await {
         Ok(Ok(response)) => response,
         // For the middleware that responds to panics.
         Ok(Err(panic)) => resume_unwind(panic),

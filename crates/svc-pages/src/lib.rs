@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod build;
-mod cost;
 mod disk_lane;
 mod embed;
 pub mod explorer;
@@ -9,13 +8,11 @@ mod format;
 mod in_lane;
 mod other_brands;
 mod page_cache;
-mod resolve;
 mod respond;
 mod sitemap;
 mod theme;
 mod to_explorer;
 pub mod uploads;
-mod urls;
 mod view;
 mod visitor;
 
@@ -35,11 +32,14 @@ use svc_render::{
     SiteRenderer,
     feeds::{Missing, with_feeds},
 };
-use svc_site::{Access, Settings, SiteResult};
+use svc_site::{
+    Access, Settings, SiteResult,
+    sitemaps::{self, Sitemaps},
+    url_resolver::{PageResolver, PageTarget, PageUrl, Resolved},
+};
 use svc_store::{Db, posts};
 use svc_versions::Context;
 
-pub use cost::cost;
 pub use format::{SiteTexts, Texts};
 pub use in_lane::{PageLane, in_lane};
 pub use other_brands::OtherBrands;
@@ -47,12 +47,7 @@ pub use page_cache::{PageCache, respond_cached};
 pub use to_explorer::ToExplorer;
 
 use page_cache::Slot;
-use resolve::{PageResolver, PageTarget};
 use respond::Page;
-use sitemap::Sitemaps;
-
-/// Maximum number of query parameters; further ones are ignored.
-const MAX_PAIRS: usize = 100;
 
 /// State of the pages.
 struct Pages {
@@ -87,37 +82,21 @@ pub fn router(
 /// The parts of a request for a page.
 struct PageRequest {
     cx: Context,
-    path: String,
+    url: PageUrl,
     /// Path and query, as sent.
     whole: String,
-    query: Vec<(String, String)>,
     headers: HeaderMap,
 }
 
 impl PageRequest {
     fn of(request: &Request) -> Self {
-        let pairs = request.uri().query().unwrap_or_default().split('&').filter(|p| !p.is_empty()).take(MAX_PAIRS);
-        let decode = |text: &str| {
-            let spaced = text.replace('+', " ");
-            percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
-        };
-        let pair = |p: &str| p.split_once('=').map_or((decode(p), String::new()), |(k, v)| (decode(k), decode(v)));
+        let uri = request.uri();
         PageRequest {
             cx: context_of(request.extensions()),
-            path: request.uri().path().to_owned(),
-            whole: request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
-            query: pairs.map(pair).collect(),
+            url: PageUrl::new(uri.path(), uri.query().unwrap_or_default()),
+            whole: uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             headers: request.headers().clone(),
         }
-    }
-
-    /// The last value of a parameter, as in PHP.
-    fn value(&self, name: &str) -> Option<&str> {
-        self.query.iter().rev().find(|(k, _)| k == name).map(|(_, v)| v.as_str())
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.query.iter().any(|(k, _)| k == name)
     }
 }
 
@@ -149,17 +128,17 @@ impl Pages {
     fn page(&self, parts: &PageRequest, missing: &Missing) -> Result<Page, svc_schema::Error> {
         self.renderer.site.read(&parts.cx, |db| {
             let settings = self.renderer.site.settings_in(db)?;
-            if parts.path.ends_with("/xmlrpc.php") {
-                return Ok(Page::rsd(&settings, parts.has("rsd")));
+            if parts.url.path.ends_with("/xmlrpc.php") {
+                return Ok(Page::rsd(&settings, parts.url.has("rsd")));
             }
-            let lookups = settings.urls.site.lookups(&parts.path, &parts.query);
+            let lookups = settings.urls.site.lookups(&parts.url.path, &parts.url.query);
             if let Some(page) = fixed_path(&settings, &lookups) {
                 return Ok(page);
             }
             if let Some(LookupTarget::Sitemap(file)) = lookups.first().map(|lookup| &lookup.target) {
                 let mut sitemaps = Sitemaps { site: &self.renderer.site, settings: &settings, db: &mut *db };
-                if let Some(page) = sitemaps.page(file)? {
-                    return Ok(page);
+                if let Some(found) = sitemaps.find(file)? {
+                    return Ok(sitemap::page(found));
                 }
             }
             let viewer = visitor::Viewer::of(db.cx(), &self.identities, &parts.headers)?;
@@ -169,8 +148,8 @@ impl Pages {
             };
             let mut resolver =
                 PageResolver { site: &self.renderer.site, settings: &settings, db, viewer: &viewer.visitor.caller };
-            let (lookup, found) = resolver.resolve(&lookups)?;
-            let (found, private) = self.for_viewer(db, &viewer, &lookup, found, has_preview_nonce)?;
+            let resolved = resolver.resolve(&lookups, &parts.url.path)?;
+            let (resolved, private) = self.for_viewer(db, &viewer, resolved, has_preview_nonce)?;
             let mut builder = build::PageBuilder {
                 site: &self.renderer.site,
                 renderer: &self.renderer,
@@ -183,7 +162,7 @@ impl Pages {
                 visitor: viewer.visitor.clone(),
                 account: &self.account,
             };
-            let page = self.render(&mut builder, parts, &lookup, found)?;
+            let page = render(&mut builder, resolved)?;
             // The footer has links of the account.
             let private = private || viewer.visitor.caller.is_logged_in();
             // Lists and blocks show the content of posts whose password the visitor has entered.
@@ -196,7 +175,7 @@ impl Pages {
     /// # Errors
     /// A page with status 403 if the nonce is not valid.
     fn preview_of(&self, parts: &PageRequest, viewer: &visitor::Viewer) -> Result<Option<i64>, Page> {
-        let (Some(id), Some(nonce)) = (parts.value("preview_id"), parts.value("preview_nonce")) else {
+        let (Some(id), Some(nonce)) = (parts.url.value("preview_id"), parts.url.value("preview_nonce")) else {
             return Ok(None);
         };
         let id = svc_php::numeric::text_to_int(id);
@@ -213,21 +192,18 @@ impl Pages {
         &self,
         db: &mut Db,
         viewer: &visitor::Viewer,
-        lookup: &Lookup,
-        found: PageTarget,
+        mut resolved: Resolved,
         has_preview_nonce: bool,
-    ) -> SiteResult<(PageTarget, bool)> {
+    ) -> SiteResult<(Resolved, bool)> {
         let is_user = viewer.visitor.caller.is_logged_in();
-        let (mut post, is_front) = match found {
-            PageTarget::Single(post) => (post, false),
-            PageTarget::Front(post) => (post, true),
-            other => return Ok((other, is_user)),
+        let (PageTarget::Single(post) | PageTarget::Front(post)) = &mut resolved.target else {
+            return Ok((resolved, is_user));
         };
         let has_password = post.is_protected();
-        if lookup.preview && has_preview_nonce && is_user {
+        if resolved.lookup.preview && has_preview_nonce && is_user {
             let settings = self.renderer.site.settings_in(db)?;
-            let access = Access::of_posts(&self.renderer.site, &settings, db, std::slice::from_ref(&*post))?;
-            let may_edit = viewer.visitor.caller.can_post(PostCap::Edit, &post, &access);
+            let access = Access::of_posts(&self.renderer.site, &settings, db, std::slice::from_ref(&**post))?;
+            let may_edit = viewer.visitor.caller.can_post(PostCap::Edit, post, &access);
             drop(access);
             if may_edit && let Some(autosave) = posts::latest_autosave(db, post.id, None)? {
                 post.title = autosave.title;
@@ -235,49 +211,25 @@ impl Pages {
                 post.excerpt = autosave.excerpt;
             }
         }
-        Ok((if is_front { PageTarget::Front(post) } else { PageTarget::Single(post) }, is_user || has_password))
+        Ok((resolved, is_user || has_password))
     }
+}
 
-    fn render(
-        &self,
-        builder: &mut build::PageBuilder<'_>,
-        parts: &PageRequest,
-        lookup: &Lookup,
-        found: PageTarget,
-    ) -> SiteResult<Page> {
-        // Later pages of a post or its comments, and previews, have no canonical URL here.
-        let plain =
-            lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
-        match found {
-            PageTarget::NotFound => builder.not_found(),
-            PageTarget::Single(post) | PageTarget::Front(post) if lookup.embed => {
-                let url = builder.url_of(&post)?;
-                builder.embed(&post, url)
-            }
-            PageTarget::Single(post) if post.post_type == "attachment" => builder.attachment(&post),
-            PageTarget::Single(post) => {
-                let url = builder.url_of(&post)?;
-                // The permalink of a post that is not public must not be revealed.
-                let is_public = self.renderer.site.registries.statuses.get(&post.status).is_some_and(|s| s.public);
-                match urls::redirect_to(&url, &parts.path).filter(|_| plain && is_public) {
-                    Some(to) => Ok(Page::redirect(&to)),
-                    None => builder.single(*post, url, false),
-                }
-            }
-            PageTarget::Front(post) => {
-                let url = builder.url_of(&post)?;
-                builder.single(*post, url, true)
-            }
-            PageTarget::List(list) if list.feed => builder.feed(&list),
-            PageTarget::List(list) => {
-                let first = urls::list_url(builder.db, builder.site, builder.settings, &list.subject)?;
-                let canonical = first.as_ref().map(|f| urls::page_url(&builder.settings.urls.site, f, list.number));
-                match canonical.as_deref().and_then(|c| urls::redirect_to(c, &parts.path)).filter(|_| plain) {
-                    Some(to) => Ok(Page::redirect(&to)),
-                    None => builder.list(&list, first),
-                }
-            }
+/// The page that the URL shows, or the redirect.
+fn render(builder: &mut build::PageBuilder<'_>, resolved: Resolved) -> SiteResult<Page> {
+    let Resolved { lookup, target, url, redirect } = resolved;
+    if let Some(to) = redirect {
+        return Ok(Page::redirect(&to));
+    }
+    match target {
+        PageTarget::NotFound => builder.not_found(),
+        PageTarget::Single(post) | PageTarget::Front(post) if lookup.embed => {
+            builder.embed(&post, url.unwrap_or_default())
         }
+        PageTarget::Single(post) => builder.single(*post, url.unwrap_or_default(), false),
+        PageTarget::Front(post) => builder.single(*post, url.unwrap_or_default(), true),
+        PageTarget::List(list) if list.feed => builder.feed(&list),
+        PageTarget::List(list) => builder.list(&list, url),
     }
 }
 
@@ -291,7 +243,7 @@ fn origin(url: &str) -> &str {
 fn fixed_path(settings: &Settings, lookups: &[Lookup]) -> Option<Page> {
     match lookups.first().map(|l| &l.target) {
         Some(LookupTarget::Robots) => {
-            let sitemap = settings.urls.site.home_url(&format!("/{}", sitemap::INDEX));
+            let sitemap = settings.urls.site.home_url(&format!("/{}", sitemaps::INDEX));
             Some(Page::robots(Some(&*sitemap).filter(|_| settings.option("blog_public") != "0")))
         }
         Some(LookupTarget::Favicon) => Some(Page::empty()),

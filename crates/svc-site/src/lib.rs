@@ -30,6 +30,7 @@ pub mod sanitize;
 pub mod schedule;
 pub mod settings;
 pub mod site;
+pub mod sitemaps;
 pub(crate) mod stored_arrays;
 pub mod template_parts;
 pub mod templates;

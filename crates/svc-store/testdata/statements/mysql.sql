@@ -68,6 +68,7 @@ SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND CAST(`m`.`meta_value` AS SIGNED) > CAST(? AS SIGNED))
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ? AND `m`.`meta_value` = ?)
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ?)
+SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND `p`.`post_password` = ?
 SELECT COUNT(*) FROM `posts` AS `p` WHERE `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND (`p`.`post_title` LIKE ? ESCAPE '\\' AND `p`.`post_excerpt` LIKE ? ESCAPE '\\' AND `p`.`post_content` LIKE ? ESCAPE '\\')
 SELECT COUNT(*) FROM `posts` WHERE `post_type` <> ?
 SELECT COUNT(*) FROM `terms` AS `t` INNER JOIN `term_taxonomy` AS `tt` ON `tt`.`term_id` = `t`.`term_id` WHERE `tt`.`taxonomy` IN (?) AND (`t`.`name` LIKE ? ESCAPE '\\' AND `t`.`slug` LIKE ? ESCAPE '\\')
@@ -81,6 +82,7 @@ SELECT DISTINCT `comment_parent` FROM `comments` WHERE `comment_parent` IN (?) A
 SELECT DISTINCT `link_id` FROM `links` WHERE `link_owner` = ?
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND ((`post_status` = ? AND `post_type` IN (?)))
 SELECT DISTINCT `post_author` FROM `posts` WHERE `post_author` IN (?) AND (`post_status` = ? AND `post_type` IN (?))
+SELECT DISTINCT `post_id` FROM `postmeta` WHERE `meta_key` = ? AND `meta_value` = ? ORDER BY `post_id` ASC LIMIT ?
 SELECT DISTINCT `term_id` FROM `term_taxonomy` WHERE `parent` = ? AND `taxonomy` = ?
 SELECT DISTINCT `term_taxonomy_id` FROM `term_relationships` WHERE `object_id` IN (?)
 SELECT SUBSTR(post_date, 1, 10), COUNT(*) FROM `posts` WHERE `post_type` = ? AND `post_status` = ? GROUP BY SUBSTR(post_date, 1, 10) ORDER BY SUBSTR(post_date, 1, 10) DESC LIMIT ?
@@ -226,6 +228,7 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`menu_order` = ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`menu_order` = ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`menu_order` = ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_author` IN (?) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_author` IN (?) AND `p`.`ID` NOT IN (?) AND `p`.`ID` IN (SELECT `tr`.`object_id` FROM `term_relationships` AS `tr` WHERE `tr`.`term_taxonomy_id` IN (?)) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_author` IN (?) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_author` IN (?) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ? OFFSET ?
@@ -274,6 +277,7 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_name` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_name` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_name` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_name` IN (?) ORDER BY `p`.`post_name` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_parent` IN (?) ORDER BY `p`.`ID` ASC
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_parent` IN (?) ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_parent` IN (?) ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC
@@ -302,6 +306,7 @@ SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_stat
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND `p`.`post_title` LIKE ? ESCAPE '\\' ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? AND `p`.`post_title` LIKE ? ESCAPE '\\' ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC LIMIT ? OFFSET ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`ID` ASC LIMIT ?
+SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`ID` DESC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`post_date` ASC, `p`.`ID` ASC LIMIT ? OFFSET ?
 SELECT `p`.`ID` FROM `posts` AS `p` WHERE `p`.`post_type` = ? AND `p`.`post_status` = ? AND `p`.`post_password` = ? ORDER BY `p`.`post_date` DESC, `p`.`ID` DESC

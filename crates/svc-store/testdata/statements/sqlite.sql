@@ -294,6 +294,7 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (+"p"."post_password") = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (+"p"."post_password") = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\') ORDER BY "p"."post_date" DESC, "p"."ID" DESC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (+"p"."post_password") = ? ORDER BY "p"."ID" ASC LIMIT ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (+"p"."post_password") = ? ORDER BY "p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (+"p"."post_password") = ? ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (+"p"."post_password") = ? ORDER BY "p"."post_date" ASC, "p"."ID" ASC LIMIT ? OFFSET ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND (+"p"."post_password") = ? ORDER BY "p"."post_date" DESC, "p"."ID" DESC
@@ -431,9 +432,11 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?) ORDER BY +"p"."post_name" ASC, +"p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND (+"p"."post_author") IN (?) AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND (+"p"."post_author") IN (?) AND "p"."ID" NOT IN (?) AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND (+"p"."post_date") < ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND (+"p"."post_date") > ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ?
@@ -501,6 +504,7 @@ SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) ORDER BY "t"."name" DESC, "t"."term_id" ASC
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) ORDER BY "t"."term_id" ASC LIMIT ? OFFSET ?
+SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) ORDER BY "tt"."count" DESC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id", "tt"."term_taxonomy_id", "tt"."taxonomy", "t"."name", "t"."slug", "t"."term_group", "tt"."description", "tt"."parent", "tt"."count" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "t"."name" = ? AND "tt"."taxonomy" = ? ORDER BY "t"."term_id" ASC
 SELECT "t"."term_id", "tt"."term_taxonomy_id", "tt"."taxonomy", "t"."name", "t"."slug", "t"."term_group", "tt"."description", "tt"."parent", "tt"."count" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "t"."slug" = ? AND "tt"."taxonomy" = ? ORDER BY "t"."term_id" ASC
 SELECT "t"."term_id", "tt"."term_taxonomy_id", "tt"."taxonomy", "t"."name", "t"."slug", "t"."term_group", "tt"."description", "tt"."parent", "tt"."count" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."term_id" IN (?) ORDER BY "tt"."term_taxonomy_id" ASC
@@ -529,6 +533,7 @@ SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."user_nicename" ASC, "u"."ID" A
 SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."user_registered" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" ORDER BY "u"."user_url" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" = ? ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
+SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (?) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (?) ORDER BY (CASE WHEN ("u"."ID" = ?) THEN ? ELSE ? END) ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (SELECT "user_id" FROM "svc_user_rights" WHERE "meta_key" = ? AND "n" > ? = ?) ORDER BY "u"."ID" ASC
 SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."ID" IN (SELECT "user_id" FROM "svc_user_rights" WHERE "meta_key" = ? AND "n" > ? = ?) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
@@ -542,6 +547,7 @@ SELECT "u"."ID" FROM "users" AS "u" WHERE "u"."user_nicename" IN (?) ORDER BY "u
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."ID" ASC LIMIT ? OFFSET ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
+SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) AND "u"."ID" IN (?) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."ID" ASC LIMIT ? OFFSET ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
@@ -594,6 +600,7 @@ SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID")
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND ("p"."post_status" = ? OR ("p"."post_author" = ? AND "p"."post_status" = ?)) AND "p"."post_date" > ? AND "p"."post_date" < ?
+SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND "p"."post_password" = ? AND ("p"."post_title" LIKE ? ESCAPE '\' AND "p"."post_excerpt" LIKE ? ESCAPE '\' AND "p"."post_content" LIKE ? ESCAPE '\')
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND "m"."meta_value" = ?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ? AND CAST("m"."meta_value" AS INTEGER) > CAST(? AS INTEGER))
@@ -617,6 +624,7 @@ SELECT DISTINCT "comment_parent" FROM "comments" WHERE "comment_parent" IN (?) A
 SELECT DISTINCT "link_id" FROM "links" WHERE "link_owner" = ?
 SELECT DISTINCT "post_author" FROM "posts" WHERE "post_author" IN (?) AND ("post_status" = ? AND "post_type" IN (?))
 SELECT DISTINCT "post_author" FROM "posts" WHERE "post_author" IN (?) AND (("post_status" = ? AND "post_type" IN (?)))
+SELECT DISTINCT "post_id" FROM "postmeta" WHERE "meta_key" = ? AND "meta_value" = ? ORDER BY "post_id" ASC LIMIT ?
 SELECT DISTINCT "term_id" FROM "term_taxonomy" WHERE "parent" = ? AND "taxonomy" = ?
 SELECT DISTINCT "term_taxonomy_id" FROM "term_relationships" WHERE "object_id" IN (?)
 SELECT SUBSTR("post_date", ?) AS "month", COUNT(*) FROM "posts" WHERE "post_type" = ? AND "post_status" = ? GROUP BY "month" ORDER BY "month" DESC LIMIT ?

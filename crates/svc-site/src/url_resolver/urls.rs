@@ -1,29 +1,31 @@
-//! URLs of pages: permalinks, and the pages of lists.
+//! The canonical URLs of pages: permalinks, and the pages of lists.
 
 use std::collections::HashMap;
 
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{PageLink, PostLink, SiteUrls};
-use svc_site::{Settings, Site, SiteResult};
 use svc_store::{Db, posts, stamp, terms, users};
 
-use crate::resolve::{List, ListSubject};
+use super::{List, ListSubject};
+use crate::{Settings, Site, SiteResult};
 
 fn number(id: i64) -> u64 {
     u64::try_from(id).unwrap_or_default()
 }
 
 /// Permalinks and authors of posts.
-pub(crate) struct PostUrls {
-    pub(crate) urls: HashMap<PostId, String>,
-    pub(crate) authors: HashMap<UserId, User>,
+pub struct PostUrls {
+    /// Permalinks by id.
+    pub urls: HashMap<PostId, String>,
+    /// Authors by id.
+    pub authors: HashMap<UserId, User>,
 }
 
 /// Loads the permalinks and authors of posts of any type, with a fixed number of queries.
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn post_urls(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<PostUrls> {
+pub fn post_urls(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -> SiteResult<PostUrls> {
     let urls = &settings.urls;
     let mut ids: Vec<UserId> = rows.iter().map(|p| p.author).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
@@ -111,7 +113,7 @@ fn term_paths(db: &mut Db, all: &[Term]) -> SiteResult<HashMap<TermId, Vec<Strin
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn term_urls(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) -> SiteResult<Vec<String>> {
+pub fn term_urls(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) -> SiteResult<Vec<String>> {
     let hierarchical = |t: &&Term| site.registries.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
     let nested: Vec<Term> = all.iter().filter(|t| !t.parent.is_none()).filter(hierarchical).cloned().collect();
     let paths = if nested.is_empty() { HashMap::new() } else { term_paths(db, &nested)? };
@@ -127,19 +129,27 @@ pub(crate) fn term_urls(db: &mut Db, site: &Site, settings: &Settings, all: &[Te
         .collect())
 }
 
+/// The page that lists the posts, if the front page is another page.
+pub(super) fn posts_page(settings: &Settings) -> Option<PostId> {
+    let id = settings.number("page_for_posts");
+    (settings.option("show_on_front") == "page" && id > 0).then_some(PostId(id))
+}
+
 /// The URL of the first page of a list; `None` for lists without a URL of their own.
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) fn list_url(
-    db: &mut Db,
-    site: &Site,
-    settings: &Settings,
-    subject: &ListSubject,
-) -> SiteResult<Option<String>> {
+pub fn list_url(db: &mut Db, site: &Site, settings: &Settings, subject: &ListSubject) -> SiteResult<Option<String>> {
     let urls = &settings.urls.site;
     Ok(match subject {
-        ListSubject::Home => Some(urls.home_url("/")),
+        ListSubject::Home => Some(match posts_page(settings) {
+            Some(id) => {
+                let page = posts::get(db, id)?;
+                let mut found = post_urls(db, site, settings, page.as_slice())?;
+                found.urls.remove(&id).unwrap_or_else(|| urls.home_url("/"))
+            }
+            None => urls.home_url("/"),
+        }),
         ListSubject::Term(term, _) => {
             term_urls(db, site, settings, std::slice::from_ref(&**term))?.into_iter().next().filter(|u| !u.is_empty())
         }
@@ -154,7 +164,7 @@ pub(crate) fn list_url(
 }
 
 /// The URL of a page of a list. `first` is the URL of its first page.
-pub(crate) fn page_url(urls: &SiteUrls, first: &str, number: u64) -> String {
+pub fn page_url(urls: &SiteUrls, first: &str, number: u64) -> String {
     if number <= 1 {
         return first.to_owned();
     }
@@ -168,7 +178,7 @@ pub(crate) fn page_url(urls: &SiteUrls, first: &str, number: u64) -> String {
 }
 
 /// The URLs of the previous and the next page of a list.
-pub(crate) fn adjacent_pages(urls: &SiteUrls, first: &str, list: &List) -> (Option<String>, Option<String>) {
+pub fn adjacent_pages(urls: &SiteUrls, first: &str, list: &List) -> (Option<String>, Option<String>) {
     let newer = (list.number > 1).then(|| page_url(urls, first, list.number - 1));
     let older = (list.number < list.pages).then(|| page_url(urls, first, list.number + 1));
     (newer, older)
@@ -177,7 +187,7 @@ pub(crate) fn adjacent_pages(urls: &SiteUrls, first: &str, list: &List) -> (Opti
 /// The target of a redirect: `canonical`, unless its path is the requested one.
 ///
 /// URLs with a query are never redirected to, so that a redirect leads to a path that is not redirected again.
-pub(crate) fn redirect_to(canonical: &str, path: &str) -> Option<String> {
+pub(super) fn redirect_to(canonical: &str, path: &str) -> Option<String> {
     if canonical.contains('?') {
         return None;
     }
@@ -191,7 +201,7 @@ fn decoded(path: &str) -> String {
 }
 
 /// Encodes a value of a query.
-pub(crate) fn encode(text: &str) -> String {
+fn encode(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string().replace("%20", "+")
 }
 

@@ -1,21 +1,23 @@
-//! Resolves a URL to a post or a list, among those that the viewer may read.
+//! What a URL shows, among what the viewer may read, and where it redirects.
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
 use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
-use svc_site::{Settings, Site, SiteResult, url_resolver::UrlResolver};
 use svc_store::{
-    Db, Order,
+    Db, MetaKind, Order, StoredText, meta,
     posts::{self, PostOrderBy, PostQuery, TaxClause},
     terms, users,
 };
+
+use super::{UrlResolver, urls};
+use crate::{Settings, Site, SiteResult};
 
 /// Maximum number of terms that a URL can combine.
 const MAX_TERMS: usize = 8;
 
 /// The target of a URL.
-pub(crate) enum PageTarget {
+pub enum PageTarget {
     /// A single post of any type.
     Single(Box<Post>),
     /// A page of a list.
@@ -27,7 +29,7 @@ pub(crate) enum PageTarget {
 }
 
 /// The subject of a list.
-pub(crate) enum ListSubject {
+pub enum ListSubject {
     /// The latest posts.
     Home,
     /// Posts with a term.
@@ -43,47 +45,157 @@ pub(crate) enum ListSubject {
 }
 
 /// A page of a list.
-pub(crate) struct List {
-    pub(crate) subject: ListSubject,
-    pub(crate) posts: Vec<Post>,
+pub struct List {
+    /// What the list consists of.
+    pub subject: ListSubject,
+    /// The posts on the page.
+    pub posts: Vec<Post>,
     /// Page number, from 1.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Number of pages.
-    pub(crate) pages: u64,
+    pub pages: u64,
     /// Posts per page.
-    pub(crate) per_page: u64,
+    pub per_page: u64,
     /// Number of posts on all pages.
-    pub(crate) total: u64,
+    pub total: u64,
     /// Whether a feed is requested.
-    pub(crate) feed: bool,
+    pub feed: bool,
+    /// The terms that all posts have, with their taxonomies.
+    pub terms: Vec<(String, TermId)>,
+    /// The author of all posts.
+    pub author: Option<UserId>,
+}
+
+/// The response to a URL, before it is rendered.
+pub struct Resolved {
+    /// The lookup that has found the target.
+    pub lookup: Lookup,
+    /// The target. For a redirect it is what the new URL shows.
+    pub target: PageTarget,
+    /// The permalink of the post, or the URL of the first page of the list; `None` if it has no URL of its own.
+    pub url: Option<String>,
+    /// The URL of a permanent redirect.
+    pub redirect: Option<String>,
+}
+
+impl Resolved {
+    fn not_found() -> Self {
+        Resolved { lookup: Lookup::default(), target: PageTarget::NotFound, url: None, redirect: None }
+    }
+
+    /// The canonical URL of the page: of a list, that of its own page number.
+    pub fn canonical(&self, settings: &Settings) -> Option<String> {
+        let first = self.url.as_ref()?;
+        Some(match &self.target {
+            PageTarget::List(list) => urls::page_url(&settings.urls.site, first, list.number),
+            _ => first.clone(),
+        })
+    }
 }
 
 /// Resolves URLs in one snapshot.
-pub(crate) struct PageResolver<'a> {
-    pub(crate) site: &'a Site,
-    pub(crate) settings: &'a Settings,
-    pub(crate) db: &'a mut Db,
+pub struct PageResolver<'a> {
+    /// The site.
+    pub site: &'a Site,
+    /// The site's settings.
+    pub settings: &'a Settings,
+    /// The snapshot.
+    pub db: &'a mut Db,
     /// The viewer of the page.
-    pub(crate) viewer: &'a Caller,
+    pub viewer: &'a Caller,
 }
 
 impl PageResolver<'_> {
-    /// Returns the first lookup with a target, and the target.
-    pub(crate) fn resolve(&mut self, lookups: &[Lookup]) -> SiteResult<(Lookup, PageTarget)> {
+    /// What the first of the lookups with a target shows, and where the path redirects. `path` is that of the lookups.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub fn resolve(&mut self, lookups: &[Lookup], path: &str) -> SiteResult<Resolved> {
         for lookup in lookups {
             match self.resolve_one(lookup)? {
                 PageTarget::NotFound => {}
-                found => return Ok((lookup.clone(), found)),
+                found => return self.with_urls(lookup.clone(), found, path),
             }
         }
-        Ok((Lookup::default(), PageTarget::NotFound))
+        for lookup in lookups {
+            if let Some(moved) = self.moved(lookup, path)? {
+                return Ok(moved);
+            }
+        }
+        Ok(Resolved::not_found())
+    }
+
+    /// Adds the URL of the target, and the redirect to it.
+    fn with_urls(&mut self, lookup: Lookup, target: PageTarget, path: &str) -> SiteResult<Resolved> {
+        // Later pages of a post or its comments, and previews, have no canonical URL here.
+        let plain =
+            lookup.page == 0 && lookup.comment_page == 0 && lookup.feed.is_none() && !lookup.embed && !lookup.preview;
+        let mut resolved = Resolved { lookup, target, url: None, redirect: None };
+        match &resolved.target {
+            PageTarget::Single(post) if post.post_type == "attachment" && !resolved.lookup.embed => {
+                let Some(file) = self.file_url(post)? else { return Ok(Resolved::not_found()) };
+                resolved.redirect = Some(file);
+            }
+            PageTarget::Single(post) => {
+                // The permalink of a post that is not public must not be revealed.
+                let is_public = self.site.registries.statuses.get(&post.status).is_some_and(|s| s.public);
+                let url = self.url_of(post)?;
+                resolved.redirect = urls::redirect_to(&url, path).filter(|_| plain && is_public);
+                resolved.url = Some(url);
+            }
+            PageTarget::Front(post) => resolved.url = Some(self.url_of(post)?),
+            PageTarget::List(list) if list.feed => {}
+            PageTarget::List(list) => {
+                resolved.url = urls::list_url(self.db, self.site, self.settings, &list.subject)?;
+                let canonical = resolved.canonical(self.settings);
+                resolved.redirect = canonical.and_then(|url| urls::redirect_to(&url, path)).filter(|_| plain);
+            }
+            PageTarget::NotFound => {}
+        }
+        Ok(resolved)
+    }
+
+    /// The redirect to the post that had a URL like this one before its slug or date was changed.
+    fn moved(&mut self, lookup: &Lookup, path: &str) -> SiteResult<Option<Resolved>> {
+        let LookupTarget::Post(key) = &lookup.target else { return Ok(None) };
+        let Some(post) = self.singles().at_old_url(key)? else { return Ok(None) };
+        if !self.site.registries.statuses.get(&post.status).is_some_and(|s| s.public) {
+            return Ok(None);
+        }
+        let url = self.url_of(&post)?;
+        let there = if lookup.embed {
+            self.settings.urls.site.permalinks.end(&format!("{}/embed", url.trim_end_matches('/')))
+        } else {
+            url.clone()
+        };
+        Ok(urls::redirect_to(&there, path).map(|to| Resolved {
+            lookup: lookup.clone(),
+            target: PageTarget::Single(Box::new(post)),
+            url: Some(url),
+            redirect: Some(to),
+        }))
+    }
+
+    fn url_of(&mut self, post: &Post) -> SiteResult<String> {
+        let mut found = urls::post_urls(self.db, self.site, self.settings, std::slice::from_ref(post))?;
+        Ok(found.urls.remove(&post.id).unwrap_or_default())
+    }
+
+    /// The URL of an attachment's file, to which its page redirects.
+    fn file_url(&mut self, post: &Post) -> SiteResult<Option<String>> {
+        let file = meta::get(self.db, MetaKind::Post, post.id.0, "_wp_attached_file")?;
+        let file = file.as_ref().map(StoredText::text).filter(|f| !f.is_empty() && !f.contains(".."));
+        Ok(file.map(|file| format!("{}/{}", self.settings.uploads_url(), file.trim_start_matches('/'))))
     }
 
     fn resolve_one(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {
         match &lookup.target {
             LookupTarget::Front => self.front(lookup),
             LookupTarget::Post(_) | LookupTarget::Page(_) | LookupTarget::Attachment(_) => {
-                self.singles().find(lookup).map(single)
+                match self.singles().find(lookup)? {
+                    Some(post) if self.is_posts_page(&post) && !lookup.embed => self.newest_posts(lookup),
+                    found => Ok(single(found)),
+                }
             }
             LookupTarget::Archive(archive) => self.archive(archive, lookup),
             LookupTarget::Robots | LookupTarget::Favicon | LookupTarget::Sitemap(_) | LookupTarget::NotFound => {
@@ -100,6 +212,10 @@ impl PageResolver<'_> {
         if self.has_front_page() && lookup.feed.is_none() {
             return Ok(self.singles().front()?.map_or(PageTarget::NotFound, |p| PageTarget::Front(Box::new(p))));
         }
+        self.newest_posts(lookup)
+    }
+
+    fn newest_posts(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {
         let query = self.newest(lookup).post_types(vec!["post".to_owned()]);
         let mut list = self.list(ListSubject::Home, query, lookup)?;
         if list.number == 1 && !list.feed {
@@ -110,6 +226,11 @@ impl PageResolver<'_> {
 
     fn has_front_page(&self) -> bool {
         self.settings.option("show_on_front") == "page" && self.settings.number("page_on_front") > 0
+    }
+
+    /// Whether the page lists the posts instead of its own content.
+    fn is_posts_page(&self, post: &Post) -> bool {
+        post.post_type == "page" && urls::posts_page(self.settings) == Some(post.id)
     }
 
     /// Moves sticky posts to the top of the first page, and adds those that are on later pages.
@@ -145,7 +266,10 @@ impl PageResolver<'_> {
         let per_page = self.page_size(lookup);
         let pages = total.div_ceil(per_page);
         let (number, feed) = (lookup.paged.max(1), lookup.feed.is_some());
-        Ok(List { subject, posts, number, pages, per_page, total, feed })
+        let PostQuery { tax, author_in, .. } = query;
+        let terms = tax.clauses.into_iter().filter_map(|clause| Some((clause.taxonomy, *clause.terms.first()?)));
+        let (terms, author) = (terms.collect(), author_in.first().copied());
+        Ok(List { subject, posts, number, pages, per_page, total, feed, terms, author })
     }
 
     /// A page past the end is not found; so is an empty first page unless `allow_empty`.

@@ -1,4 +1,4 @@
-//! Resolves URLs of the site to posts that the viewer may see.
+//! Finds the single posts that URLs lead to, among those that the viewer may see.
 
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType};
@@ -56,7 +56,7 @@ impl UrlResolver<'_> {
 
     /// The post, if the viewer may see it: its type is viewable, and its status (or its parent's) is public, or private
     /// and readable by the viewer, or unpublished and the viewer may edit it.
-    fn if_visible(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
+    pub(super) fn if_visible(&mut self, post: Option<Post>) -> SiteResult<Option<Post>> {
         let Some(post) = post else { return Ok(None) };
         let has_pages = self.site.registries.types.get(&post.post_type).is_some_and(PostType::is_viewable);
         if !has_pages {
@@ -121,7 +121,7 @@ impl UrlResolver<'_> {
 }
 
 /// Whether the post's date matches the parts of the key.
-fn fits_date(post: &Post, key: DateKey) -> bool {
+pub(super) fn fits_date(post: &Post, key: DateKey) -> bool {
     use chrono::{Datelike, Timelike};
     if key.is_empty() {
         return true;
