@@ -75,6 +75,7 @@ const PAGES: &[(&str, usize)] = &[
     ("/wp-admin/post-new.php?post_type=page", 3),
     ("/wp-admin/nav-menus.php", 4),
     ("/wp-admin/users.php", 4),
+    ("/wp-admin/roles.php", 4),
     ("/wp-admin/user-new.php", 4),
     ("/wp-admin/options-general.php", 4),
     ("/wp-admin/site-health.php", 4),

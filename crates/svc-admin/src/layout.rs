@@ -244,7 +244,9 @@ impl AdminRequest<'_> {
             nav.push(entry("Menus", self.url("nav-menus.php", &[])));
         }
         if self.can("list_users") {
-            nav.push(entry("Users", self.url("users.php", &[])));
+            let mut item = entry("Users", self.url("users.php", &[]));
+            item.children = vec![entry("Roles", self.url(crate::roles::PAGE, &[]))];
+            nav.push(item);
         }
         if self.can("manage_options") {
             nav.push(entry("Settings", self.url("options-general.php", &[])));

@@ -12,6 +12,7 @@ mod notices;
 mod post;
 mod posts;
 mod request;
+mod roles;
 mod settings;
 mod status;
 mod terms;
@@ -167,6 +168,7 @@ impl AdminRequest<'_> {
             "term.php" => self.edit_term().await,
             "nav-menus.php" => self.show_menus().await,
             "users.php" => self.list_users().await,
+            roles::PAGE => self.show_roles().await,
             "user-new.php" => self.new_user().await,
             "user-edit.php" => self.edit_user().await,
             "options-general.php" => self.show_settings().await,

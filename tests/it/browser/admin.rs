@@ -99,6 +99,7 @@ async fn all_pages_are_accessible_at_every_width() {
         ("term", "term.php?taxonomy=category&tag_ID=1"),
         ("menus", "nav-menus.php"),
         ("users", "users.php"),
+        ("roles", "roles.php"),
         ("new-user", "user-new.php"),
         ("settings", "options-general.php"),
         ("status", "site-health.php"),
