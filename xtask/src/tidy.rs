@@ -37,6 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-packages", &["svc-php", "svc-text", "svc-content"]),
     ("svc-new-site", &["svc-model", "svc-auth", "svc-store", "svc-packages"]),
     ("svc-media", &["svc-text"]),
+    ("svc-mail", &["svc-text", "svc-auth"]),
     ("svc-site", &["svc-metrics", "svc-versions", "svc-brand", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model",
                    "svc-permalinks", "svc-auth", "svc-content", "svc-outbox", "svc-store", "svc-fetch", "svc-packages", "svc-media"]),
     ("svc-render", &["svc-versions", "svc-php", "svc-text", "svc-schema", "svc-model", "svc-permalinks", "svc-auth",
@@ -80,7 +81,7 @@ const RESERVED: &[(&[&str], &[&str], &str)] = &[
     (&["sea-query"], &["svc-db", "svc-store", "svc-outbox"], "SQL belongs to the store"),
     (&["mysql"], &["svc-db", "svc-bridge"], "databases belong to svc-db, and the bridge reads the news of writes of a WordPress"),
     (&["axum", "hyper", "hyper-util", "tower", "tower-http"], &["svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-admin", "svc-pages", "svc-monitoring", "svc-server"], "HTTP servers belong to these crates"),
-    (&["tokio"], &["svc-routing", "svc-db", "svc-media", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-monitoring", "svc-server", "svc-testkit"], "the other crates do no I/O"),
+    (&["tokio"], &["svc-routing", "svc-db", "svc-media", "svc-mail", "svc-controllers", "svc-site", "svc-render", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-pages", "svc-monitoring", "svc-server", "svc-testkit"], "the other crates do no I/O"),
     (&["image", "object_store"], &["svc-media"], "files and images are handled in one crate"),
     (&["anyhow"], &["svc-server", "svc-testkit", "svc-test-databases"], "libraries have typed errors"),
 ];
