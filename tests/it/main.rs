@@ -19,6 +19,7 @@ mod log;
 mod logged_in_pages;
 mod login;
 mod loopback;
+mod mail;
 mod malformed_requests;
 mod openapi;
 mod outgoing;

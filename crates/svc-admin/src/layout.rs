@@ -3,8 +3,9 @@
 use askama::Template;
 use http::StatusCode;
 use serde_json::Value;
-use svc_login::{PrivateResponse, language};
+use svc_login::PrivateResponse;
 use svc_schema::Error;
+use svc_site::users::locales::language_tag;
 use svc_text::{Quotes, specialchars_decode};
 
 use crate::{
@@ -201,7 +202,7 @@ impl AdminRequest<'_> {
         let settings = &session.settings;
         let pages = &self.admin.pages;
         Ok(Layout {
-            lang: language(settings.option("WPLANG")),
+            lang: language_tag(settings.option("WPLANG")),
             title: title.to_owned(),
             site_name: specialchars_decode(settings.option("blogname"), Quotes::Both),
             home: settings.urls.site.home_url("/"),

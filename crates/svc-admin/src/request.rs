@@ -8,7 +8,7 @@ use svc_auth::caps::Object;
 use svc_login::{PrivateRequest, UserSession};
 use svc_routing::{Server, Validators};
 use svc_schema::Error;
-use svc_site::access::Access;
+use svc_site::{access::Access, mail::accounts::NewUserMails};
 
 use crate::Admin;
 
@@ -44,6 +44,7 @@ pub(crate) struct Call<'a> {
     query: Map<String, Value>,
     body: Option<Value>,
     if_match: Option<String>,
+    mails: Option<NewUserMails>,
 }
 
 impl<'a> AdminRequest<'a> {
@@ -64,7 +65,7 @@ impl<'a> AdminRequest<'a> {
 
     /// A request with another method.
     pub(crate) fn call(&'a self, method: Method, route: impl Into<String>) -> Call<'a> {
-        Call { request: self, method, route: route.into(), query: Map::new(), body: None, if_match: None }
+        Call { request: self, method, route: route.into(), query: Map::new(), body: None, if_match: None, mails: None }
     }
 
     /// A parameter of the page's URL.
@@ -132,6 +133,12 @@ impl Call<'_> {
         self
     }
 
+    /// Sets who is told about a new user.
+    pub(crate) fn mails(mut self, mails: NewUserMails) -> Self {
+        self.mails = Some(mails);
+        self
+    }
+
     /// Sends the request.
     ///
     /// # Errors
@@ -144,6 +151,9 @@ impl Call<'_> {
         }
         if let Some(body) = &self.body {
             request = request.with_json(body);
+        }
+        if let Some(mails) = self.mails {
+            request = request.with_extension(mails);
         }
         let served = server.serve(request).await;
         let number = |name: &str| {

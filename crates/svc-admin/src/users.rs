@@ -4,6 +4,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
+use svc_site::mail::{self, accounts::NewUserMails};
 
 use crate::{
     form::{self, Control, Field, FieldView, FormView},
@@ -11,6 +12,9 @@ use crate::{
     list::{Cell, Filter, List, PER_PAGE, Row, column, date_cell},
     request::{AdminRequest, items, text},
 };
+
+/// The field that decides whether a new user gets a mail, with WordPress's name.
+const NOTIFY: &str = "send_user_notification";
 
 /// What the list shows of a user.
 const FIELDS: &str = "id,username,name,email,roles,registered_date,_links";
@@ -99,6 +103,11 @@ impl AdminRequest<'_> {
         self.url("user-edit.php", &[("user_id", &id.to_string())])
     }
 
+    /// Whether the site sends mails.
+    fn sends_mail(&self) -> bool {
+        mail::is_configured(&self.admin.pages.identities.site)
+    }
+
     fn user_fields(&self, is_new: bool) -> Result<Vec<Field>, Error> {
         let mut fields = Vec::new();
         if is_new {
@@ -115,6 +124,10 @@ impl AdminRequest<'_> {
         if self.can("promote_users") || is_new {
             fields.push(Field::new("roles", "Role", Control::Choice(self.roles()?)).at("/roles/0"));
         }
+        if is_new && self.sends_mail() {
+            let help = "With a link to set a password; then you can leave the password empty.";
+            fields.push(Field::new(NOTIFY, "Send the new user a mail about their account", Control::Check).help(help));
+        }
         let help = if is_new { "At least eight characters." } else { "Leave empty to keep the password." };
         fields.push(Field::new("password", "Password", Control::Line("password")).help(help));
         Ok(fields)
@@ -126,7 +139,7 @@ impl AdminRequest<'_> {
             return Err(Error::new("admin_cannot_create", "You may not create users.").with_status(403));
         }
         let default = self.session.settings.option("default_role").to_owned();
-        let fields = form::values_of(self.user_fields(true)?, &json!({"roles": [default]}));
+        let fields = form::values_of(self.user_fields(true)?, &json!({"roles": [default], NOTIFY: true}));
         self.user_page(&Value::Null, fields, String::new(), None).await
     }
 
@@ -180,7 +193,13 @@ impl AdminRequest<'_> {
         let fields = self.user_fields(true)?;
         let mut body = Self::user_changes(&fields, form);
         body.retain(|_, value| *value != "");
-        match self.post("users", body.into()).send().await {
+        body.shift_remove(NOTIFY);
+        let mails = if !form.get(NOTIFY).is_empty() { NewUserMails::Both } else { NewUserMails::Administrator };
+        if body.get("password").is_none() && mails == NewUserMails::Both && self.sends_mail() {
+            // The user sets one with the link in the mail.
+            body.insert("password".to_owned(), svc_auth::random_text(24).map_err(no_password)?.expose().into());
+        }
+        match self.post("users", body.into()).mails(mails).send().await {
             Ok(_) => Ok(PrivateResponse::redirect(&self.url("users.php", &[("done", "created")]))),
             Err(error) if error.status() < 500 => {
                 let mut views = form::rejected(fields, form, &error);
@@ -213,6 +232,10 @@ impl AdminRequest<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+fn no_password(error: svc_auth::RandomSourceError) -> Error {
+    Error::new("admin_no_password", error.to_string()).with_status(500)
 }
 
 /// Passwords are never part of a page.

@@ -10,6 +10,7 @@ pub mod keys;
 pub mod nonce;
 pub mod nonce_check;
 pub mod password;
+pub mod reset_key;
 pub mod roles;
 mod secret;
 pub mod session;

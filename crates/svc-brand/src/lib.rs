@@ -118,6 +118,11 @@ impl Brand {
         format!("{}-postpass_", self.0)
     }
 
+    /// Prefix of the name of the cookie with the key of a link to set a new password, before the hash of the site URL.
+    pub fn reset_password_cookie(&self) -> String {
+        format!("{}-resetpass-", self.0)
+    }
+
     /// The CURIE prefix of link relations: `svc` for `https://api.w.org/{rel}`.
     pub fn curie(&self) -> &str {
         &self.0

@@ -1,12 +1,14 @@
 //! The forms of the profile page that change the user's name, email address and password.
 
+use std::sync::Arc;
+
 use http::{StatusCode, header};
 use serde_json::{Map, Value};
 use svc_auth::{
     Secret,
     session::{LIFETIME, Sessions},
 };
-use svc_site::hashing;
+use svc_site::{hashing, mail};
 use svc_store::{MetaKind, Tx, meta, users};
 
 use crate::{
@@ -19,6 +21,18 @@ use crate::{
 
 /// Minimum length of a new password, in characters.
 const MIN_PASSWORD: usize = 8;
+
+/// Why a new password that was typed twice is rejected.
+pub(crate) fn password_fault(new: &str, again: &str) -> Option<String> {
+    if new != again {
+        return Some("The two new passwords are different.".to_owned());
+    }
+    if new.chars().count() < MIN_PASSWORD {
+        return Some(format!("The new password needs {MIN_PASSWORD} characters or more."));
+    }
+    // Verification ignores white space at the ends, as in WordPress.
+    (new != new.trim()).then(|| "The new password must not begin or end with a space.".to_owned())
+}
 
 /// Route of the user's own account.
 const ME: &str = "users/me";
@@ -33,7 +47,7 @@ impl LoginPages {
             self.show_problem(parts, session, StatusCode::BAD_REQUEST, problem).await
         };
         let user = &session.user;
-        let mut changes = Map::new();
+        let (mut changes, mut waits) = (Map::new(), false);
         if name != session.display_name() {
             if name.is_empty() {
                 return refused("The display name is required.").await;
@@ -44,14 +58,72 @@ impl LoginPages {
             if !svc_text::is_email(email) {
                 return refused("The email address is not valid.").await;
             }
-            changes.insert("email".to_owned(), email.into());
+            if mail::is_configured(&self.identities.site) {
+                if let Some(fault) = self.request_email(parts, session, email).await? {
+                    return refused(&fault).await;
+                }
+                waits = true;
+            } else {
+                changes.insert("email".to_owned(), email.into());
+            }
         }
         if !changes.is_empty()
             && let Err(error) = self.change_me(parts, session, changes).await
         {
             return if error.status() < 500 { refused(error.message()).await } else { Err(error) };
         }
-        Ok(self.to_profile(session, done::DETAILS))
+        Ok(self.to_profile(session, if waits { done::EMAIL_WAITS } else { done::DETAILS }))
+    }
+
+    /// Stores a mail that asks the owner of a new address to confirm it. Returns why the address is rejected.
+    async fn request_email(
+        &self,
+        parts: &PrivateRequest,
+        session: &UserSession,
+        email: &str,
+    ) -> Result<Option<String>, svc_schema::Error> {
+        let site = Arc::clone(&self.identities.site);
+        if site.read(&parts.cx, |db| Ok(users::by_email(db, email)?))?.is_some() {
+            return Ok(Some("Another account has this email address.".to_owned()));
+        }
+        if self.attempts.at_confirmation_mail(&session.user.login).is_err() {
+            return Ok(Some("Too many changes of the email address. Try again later.".to_owned()));
+        }
+        let (settings, user, email) = (Arc::clone(&session.settings), session.user.clone(), email.to_owned());
+        let request = move |tx: &mut Tx| mail::accounts::request_email(tx, &site, &settings, &user, &email);
+        self.identities.site.write(&parts.cx, request).await?;
+        Ok(None)
+    }
+
+    /// Changes the e-mail address to the one that was confirmed with a link.
+    pub(crate) async fn confirm_email(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
+        let site = &self.identities.site;
+        let waiting = site.read(&parts.cx, |db| mail::accounts::waiting_email(db, session.user.id))?;
+        let Some((email, _)) = waiting.filter(|(_, hash)| hash == form.get("newuseremail")) else {
+            let text = "This link is not valid any more. Change the email address again.";
+            let problem = Problem { form: "details", text: text.to_owned(), ..Problem::of(session) };
+            return self.show_problem(parts, session, StatusCode::BAD_REQUEST, problem).await;
+        };
+        let changes = Map::from_iter([("email".to_owned(), Value::from(email))]);
+        if let Err(error) = self.change_me(parts, session, changes).await {
+            if error.status() >= 500 {
+                return Err(error);
+            }
+            let problem = Problem { form: "details", text: error.message().to_owned(), ..Problem::of(session) };
+            return self.show_problem(parts, session, StatusCode::BAD_REQUEST, problem).await;
+        }
+        self.forget_email(parts, session).await?;
+        Ok(self.to_profile(session, done::EMAIL))
+    }
+
+    /// Forgets an address that was not confirmed.
+    pub(crate) async fn forget_email(
+        &self,
+        parts: &PrivateRequest,
+        session: &UserSession,
+    ) -> Result<(), svc_schema::Error> {
+        let id = session.user.id;
+        self.identities.site.write(&parts.cx, move |tx| mail::accounts::forget_email(tx, id)).await
     }
 
     /// Changes the password. All other sessions end, since cookies depend on the password; this browser gets new cookies.
@@ -61,16 +133,8 @@ impl LoginPages {
             let problem = Problem { form: "password", text: text.to_owned(), ..Problem::of(session) };
             self.show_problem(parts, session, status, problem).await
         };
-        if new != form.get("new_password_again") {
-            return refused(StatusCode::BAD_REQUEST, "The two new passwords are different.").await;
-        }
-        if new.chars().count() < MIN_PASSWORD {
-            let text = format!("The new password needs {MIN_PASSWORD} characters or more.");
-            return refused(StatusCode::BAD_REQUEST, &text).await;
-        }
-        if new != new.trim() {
-            // Verification ignores white space at the ends, as in WordPress.
-            return refused(StatusCode::BAD_REQUEST, "The new password must not begin or end with a space.").await;
+        if let Some(fault) = password_fault(new, form.get("new_password_again")) {
+            return refused(StatusCode::BAD_REQUEST, &fault).await;
         }
         if let Err(wait) = self.attempts.at_form(parts.client, &user.login) {
             self.attempts.report_failed(parts.client, &user.login, LoginFailure::TooManyAttempts);

@@ -9,10 +9,12 @@ mod cookies;
 mod form;
 mod identity;
 mod log_in_out;
+mod lost_password;
 mod post_password;
 mod profile;
 mod rate_limit;
 mod redirect;
+mod reset_password;
 mod response;
 mod view;
 
@@ -41,7 +43,6 @@ pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, UserCredentia
 pub use rate_limit::Attempts;
 pub use redirect::{on_site, with_query};
 pub use response::PrivateResponse;
-pub use view::language;
 
 /// State of the log-in pages.
 pub struct LoginPages {

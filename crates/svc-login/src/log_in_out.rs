@@ -25,6 +25,7 @@ use crate::{
     cookies::{self, NewSession},
     form::{self, Form},
     identity::cookie_value,
+    lost_password::REQUESTED,
     rate_limit::LoginFailure,
     redirect, respond,
     response::{CROSS_SITE, NO_NONCE, PrivateResponse},
@@ -36,10 +37,6 @@ const LOG_OUT: &str = "log-out";
 
 /// Error message that does not reveal whether the user exists.
 const WRONG: &str = "The user name or password is wrong.";
-
-/// How to get a new password: this server sends no email.
-const LOST_PASSWORD: &str = "This site sends no email. Request a new password from its owner; on the server, \
-                             `svc-server user set-password NAME` sets one.";
 
 /// Maximum length of the user agent that is stored with a session, in bytes.
 const AGENT_LENGTH: usize = 300;
@@ -102,7 +99,12 @@ pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Reques
 
 impl LoginPages {
     async fn log_in_or_out(&self, parts: &PrivateRequest, form: &Form) -> Page {
-        if form.get("action") == "logout" { self.log_out(parts, form).await } else { self.show_form(parts) }
+        match form.get("action") {
+            "logout" => self.log_out(parts, form).await,
+            "lostpassword" | "retrievepassword" => self.show_lost_password(parts),
+            "rp" | "resetpass" => self.show_reset(parts).await,
+            _ => self.show_form(parts),
+        }
     }
 
     async fn posted(&self, parts: &PrivateRequest, form: &Form) -> Page {
@@ -115,21 +117,23 @@ impl LoginPages {
         match action {
             Some("logout") => self.log_out(parts, form).await,
             Some("postpass") => self.open_post(parts, form, &settings).await,
+            Some("lostpassword" | "retrievepassword") => self.request_reset(parts, form, &settings).await,
+            Some("rp" | "resetpass") => self.reset_password(parts, form, &settings).await,
             _ => self.log_in(parts, form, &settings).await,
         }
     }
 
     fn show_form(&self, parts: &PrivateRequest) -> Page {
         let settings = self.identities.site.settings(&parts.cx)?;
-        let notice = match parts.query.get("action") {
-            "lostpassword" | "retrievepassword" | "rp" | "resetpass" => LOST_PASSWORD,
+        let notice = match parts.query.get("checkemail") {
+            "confirm" => REQUESTED,
             _ if parts.query.has("loggedout") => "You are logged out.",
             _ => "",
         };
         Ok(self.form(StatusCode::OK, &settings, parts, &parts.query, "", notice))
     }
 
-    fn form(
+    pub(crate) fn form(
         &self,
         status: StatusCode,
         settings: &Settings,
@@ -140,7 +144,7 @@ impl LoginPages {
     ) -> PrivateResponse {
         let error = error.into();
         let brand = &self.identities.site.brand;
-        let title = if error.is_empty() { "Log In" } else { "Login Failed" };
+        let title = if error.is_empty() || form.has("error") { "Log In" } else { "Login Failed" };
         let redirect_to = [form.get("redirect_to"), parts.query.get("redirect_to")].into_iter().find(|b| !b.is_empty());
         let redirect_to = redirect_to.map_or_else(|| self.admin_url(settings, ""), str::to_owned);
         let template = LogInPage {
@@ -298,7 +302,8 @@ impl LoginPages {
     }
 }
 
-fn seconds(wait: Duration) -> String {
+/// A time to wait, in whole seconds.
+pub(crate) fn seconds(wait: Duration) -> String {
     wait.as_secs().saturating_add(1).to_string()
 }
 

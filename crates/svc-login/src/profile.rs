@@ -20,6 +20,7 @@ use crate::{
     view::{self, Frame},
 };
 use svc_auth::session::{Session, Sessions};
+use svc_site::mail;
 use svc_store::{MetaKind, meta};
 
 /// Nonce action of the forms.
@@ -31,12 +32,20 @@ const PASSWORDS: &str = "users/me/application-passwords";
 pub(crate) mod done {
     pub(crate) const DETAILS: &str = "details";
     pub(crate) const PASSWORD: &str = "password";
+    pub(crate) const EMAIL_WAITS: &str = "email-waits";
+    pub(crate) const EMAIL: &str = "email";
 }
 
 /// Success messages by the value of the query parameter `done`.
 const DONE: &[(&str, &str)] = &[
     (done::DETAILS, "Your account has been updated."),
     (done::PASSWORD, "Your password has been changed. All other sessions have been logged out."),
+    (
+        done::EMAIL_WAITS,
+        "A mail with a link to confirm the new email address is on its way to it. Your account has been updated otherwise.",
+    ),
+    (done::EMAIL, "Your email address has been changed."),
+    ("email-canceled", "The change of your email address has been canceled."),
     ("revoked", "The application password has been revoked."),
     ("all-revoked", "All application passwords have been revoked."),
     ("ended", "The session has been logged out."),
@@ -78,6 +87,13 @@ struct SessionRow {
     until: String,
 }
 
+/// An e-mail address that is not confirmed yet.
+struct WaitingEmail {
+    address: String,
+    /// The text that confirms it, if the user has opened the link; otherwise empty.
+    confirmation: String,
+}
+
 #[derive(Template)]
 #[template(path = "account/profile.html")]
 struct ProfilePage {
@@ -85,6 +101,7 @@ struct ProfilePage {
     notice: &'static str,
     login: String,
     problem: Problem,
+    waiting_email: Option<WaitingEmail>,
     /// Whether application passwords are available.
     available: bool,
     passwords: Vec<PasswordRow>,
@@ -134,6 +151,12 @@ impl LoginPages {
         } else {
             Vec::new()
         };
+        let sent = parts.query.get("newuseremail");
+        let waiting = self.identities.site.read(&parts.cx, |db| mail::accounts::waiting_email(db, session.user.id))?;
+        let waiting_email = waiting.map(|(address, confirmation)| WaitingEmail {
+            address,
+            confirmation: if confirmation == sent { confirmation } else { String::new() },
+        });
         let mut page = Frame::new(&session.settings, "Profile");
         page.account = Some((session.display_name(), self.log_out_url(parts, session)));
         let template = ProfilePage {
@@ -141,6 +164,7 @@ impl LoginPages {
             notice: DONE.iter().find(|(value, _)| *value == done).map_or("", |(_, text)| text),
             login: session.user.login.clone(),
             problem,
+            waiting_email,
             available: self.has_passwords(parts),
             passwords,
             sessions: self.sessions(parts, session)?,
@@ -183,6 +207,11 @@ impl LoginPages {
         let done = match form.get("action") {
             "details" => return self.change_details(parts, session, form).await,
             "password" => return self.change_password(parts, session, form).await,
+            "confirm-email" => return self.confirm_email(parts, session, form).await,
+            "cancel-email" => {
+                self.forget_email(parts, session).await?;
+                "email-canceled"
+            }
             "revoke" => {
                 // The UUID becomes part of a route.
                 let uuid: String = form.get("uuid").chars().filter(|c| c.is_ascii_hexdigit() || *c == '-').collect();

@@ -40,6 +40,12 @@ const FORM_NETWORK: Rate = (20, Duration::from_secs(6));
 /// Attempts with the form on one account from all networks without a successful log-in to it.
 const FORM_ACCOUNT: Rate = (60, Duration::from_secs(2));
 
+/// Requests for links to set a new password, and keys that are not valid, from one network.
+const RESET: Rate = (10, Duration::from_secs(30));
+
+/// Mails with such links to one account.
+const RESET_MAIL: Rate = (3, Duration::from_secs(20 * 60));
+
 /// Wrong passwords over the API from one network.
 const WRONG: Rate = (60, Duration::from_secs(1));
 
@@ -61,6 +67,9 @@ pub struct Attempts {
     form: Limiter<(IpAddr, String)>,
     form_network: Limiter<IpAddr>,
     form_account: Limiter<String>,
+    reset: Limiter<IpAddr>,
+    reset_mail: Limiter<String>,
+    confirmation_mail: Limiter<String>,
     wrong: Limiter<IpAddr>,
     checks_account: Limiter<(IpAddr, String)>,
     checks: Limiter<IpAddr>,
@@ -115,6 +124,9 @@ impl Default for Attempts {
             form: Limiter::new(FORM),
             form_network: Limiter::new(FORM_NETWORK),
             form_account: Limiter::new(FORM_ACCOUNT),
+            reset: Limiter::new(RESET),
+            reset_mail: Limiter::new(RESET_MAIL),
+            confirmation_mail: Limiter::new(RESET_MAIL),
             wrong: Limiter::new(WRONG),
             checks_account: Limiter::new(CHECKS_ACCOUNT),
             checks: Limiter::new(CHECKS),
@@ -194,6 +206,30 @@ impl Attempts {
             Some(()) => Ok(()),
             None => self.form_account.count(&pair.1),
         }
+    }
+
+    /// Counts a request for a link to set a new password, or a key that is not valid.
+    ///
+    /// # Errors
+    /// Returns the time to wait if the limit of the network is exceeded.
+    pub(crate) fn at_reset(&self, address: IpAddr) -> Result<(), Duration> {
+        self.reset.count(&network_of(address))
+    }
+
+    /// Counts a mail with a link to set a new password.
+    ///
+    /// # Errors
+    /// Returns the time to wait if the limit of the account is exceeded.
+    pub(crate) fn at_reset_mail(&self, login: &str) -> Result<(), Duration> {
+        self.reset_mail.count(&login.to_lowercase())
+    }
+
+    /// Counts a mail that asks to confirm a new e-mail address of an account.
+    ///
+    /// # Errors
+    /// Returns the time to wait if the limit of the account is exceeded.
+    pub(crate) fn at_confirmation_mail(&self, login: &str) -> Result<(), Duration> {
+        self.confirmation_mail.count(&login.to_lowercase())
     }
 
     /// Records a successful log-in with the form.

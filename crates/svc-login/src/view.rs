@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use svc_site::Settings;
+use svc_site::{Settings, users::locales::language_tag};
 use svc_versions::Context;
 
 use crate::{LoginPages, response::PrivateResponse};
@@ -22,7 +22,7 @@ impl Frame {
     pub(crate) fn new(settings: &Settings, title: &str) -> Self {
         let site_name = svc_text::specialchars_decode(settings.option("blogname"), svc_text::Quotes::Both);
         Frame {
-            lang: language(settings.option("WPLANG")),
+            lang: language_tag(settings.option("WPLANG")),
             title: title.to_owned(),
             site_name,
             home: settings.urls.site.home_url("/"),
@@ -64,22 +64,4 @@ pub(crate) fn message(
     };
     let response = PrivateResponse::html(status, &Message { page, text });
     if status == StatusCode::SERVICE_UNAVAILABLE { response.header(http::header::RETRY_AFTER, "5") } else { response }
-}
-
-/// The language tag of a locale, for `lang` attributes: `de-DE` for `de_DE_formal`, `en-US` for an empty one.
-pub fn language(locale: &str) -> String {
-    let parts: Vec<&str> = locale.split('_').take(2).filter(|p| p.bytes().all(|b| b.is_ascii_alphanumeric())).collect();
-    if parts.iter().all(|p| p.is_empty()) { "en-US".to_owned() } else { parts.join("-") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn language_tags_of_locales() {
-        for (locale, tag) in [("", "en-US"), ("de_DE_formal", "de-DE"), ("eo", "eo"), ("\"><x", "en-US")] {
-            assert_eq!(language(locale), tag, "{locale}");
-        }
-    }
 }

@@ -6,7 +6,6 @@ use chrono::NaiveDateTime;
 use http::StatusCode;
 use svc_auth::caps::PostCap;
 use svc_discovery::{Announcement, Queried};
-use svc_login::language;
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
 use svc_render::{SiteRenderer, oembed};
 use svc_render::{
@@ -19,6 +18,7 @@ use svc_site::{
     templates::hierarchy::{self, PageSubject},
     url_resolver::{List, ListSubject, urls},
     urls::{rest_base, taxonomy_rest_base},
+    users::locales::language_tag,
 };
 use svc_store::{
     Db, Order,
@@ -86,7 +86,7 @@ impl PageBuilder<'_> {
             (true, true) => site_name.clone(),
         };
         let frame = Frame {
-            lang: language(self.settings.option("WPLANG")),
+            lang: language_tag(self.settings.option("WPLANG")),
             title: whole,
             home: site.home_url(""),
             feed: site.feed_link(""),
@@ -432,7 +432,7 @@ impl PageBuilder<'_> {
             tagline: decode(self.settings.option("blogdescription")),
             home: site.home_url("/"),
             own: site.feed_link(""),
-            lang: language(self.settings.option("WPLANG")),
+            lang: language_tag(self.settings.option("WPLANG")),
             built: list.posts.iter().filter_map(|p| self.utc(p)).max().map(rfc2822).unwrap_or_default(),
             items: list.posts.iter().map(item).collect(),
         };

@@ -2,6 +2,7 @@
 
 pub mod fixture;
 pub mod markdown;
+pub mod smtp;
 pub mod statements;
 pub mod vectors;
 

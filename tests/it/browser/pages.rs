@@ -6,9 +6,10 @@
 use std::{path::PathBuf, process::Command, sync::OnceLock};
 
 use serde_json::{Value, json};
+use svc_server::SiteBuilder;
 
 use super::{Tab, browser, log_in, output, password, save_screenshot, skip};
-use crate::site::Site;
+use crate::site::{Site, store};
 
 /// The pinned version; later versions may report more.
 const AXE: &str = "axe-core@4.14.1";
@@ -53,12 +54,29 @@ pub(super) fn violations_if_installed(tab: &mut Tab) -> Vec<String> {
     axe().map(|axe| violations(tab, axe)).unwrap_or_default()
 }
 
+/// The key of a link to set a new password.
+const RESET_KEY: &str = "aVeryLongKeyOfLetters";
+
+/// Stores [`RESET_KEY`] with the administrator.
+fn store_reset_key(site: &Site) {
+    let stored = svc_auth::reset_key::stored(RESET_KEY, chrono::Utc::now().timestamp());
+    let change = move |tx: &mut svc_store::Tx| {
+        let mut admin = svc_store::users::by_login(tx, "admin")?.unwrap();
+        admin.activation_key.clone_from(&stored);
+        svc_store::users::update(tx, &admin)
+    };
+    store(&site.folder).write_blocking(change).unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_are_accessible() {
     let Some(mut browser) = browser() else { return };
-    let site = Site::start().await;
+    // Mail is configured, so that the page for lost passwords has its form.
+    let settings = [("mail.from", "site@example.org"), ("mail.sendmail", "/nonexistent/sendmail")];
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &settings).await;
     let home = format!("http://{}", site.address);
     let password = password(&site);
+    store_reset_key(&site);
     let post = site.get("/svc-json/svc/v2/posts/1?_fields=link").await.json()["link"].as_str().unwrap().to_owned();
     let axe = axe();
     let mut tab = browser.tab();
@@ -86,6 +104,10 @@ async fn pages_are_accessible() {
         ("search-empty", format!("{home}/?s=nosuchword")),
         ("log-in", format!("{home}/wp-login.php")),
         ("logged-out", format!("{home}/wp-login.php?loggedout=true")),
+        ("lost-password", format!("{home}/wp-login.php?action=lostpassword")),
+        ("lost-password-expired", format!("{home}/wp-login.php?action=lostpassword&error=expiredkey")),
+        ("lost-password-sent", format!("{home}/wp-login.php?checkemail=confirm")),
+        ("reset-password", format!("{home}/wp-login.php?action=rp&login=admin&key={RESET_KEY}")),
     ] {
         tab.open(&url);
         check_page(tab, name);

@@ -8,6 +8,7 @@ use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
     Access, Settings,
     hashing::{self, HashFailure},
+    mail::accounts::NewUserMails,
     revisions::RevisionAuthor,
     users::{draft::UserDraft, save::SaveUser},
 };
@@ -42,8 +43,16 @@ impl Users {
             Some(password) => Some(hash(password).await?),
             None => None,
         };
-        let job =
-            SaveUser { site: Arc::clone(&self.site), settings, caller, draft, hash, existing: existing.map(|u| u.id) };
+        let mails = req.extensions().get::<NewUserMails>().copied();
+        let job = SaveUser {
+            site: Arc::clone(&self.site),
+            settings,
+            caller,
+            draft,
+            hash,
+            existing: existing.map(|u| u.id),
+            mails,
+        };
         let id = self.site.write(req.cx(), move |tx| job.run(tx)).await?;
         let id_key = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(OBJECT, &ObjectId::from(id_key), req).await?;

@@ -39,6 +39,7 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     say(&report);
     let jobs: Vec<_> = open.jobs().names().collect();
     say(&format!("\nbackground jobs of the server: {}", jobs.join(", ")));
+    say(&super::mail::summary(config, &open.site().store)?);
     if let Some(address) = &config.monitoring {
         say(&format!("monitoring listener of the server: {address} with /healthz, /readyz and /metrics"));
     }

@@ -9,6 +9,7 @@ mod data;
 mod doctor;
 mod front;
 mod hints;
+mod mail;
 mod next_steps;
 mod output;
 mod progress;
@@ -81,6 +82,7 @@ fn commands() -> Command {
         .subcommand(changes::changes_command())
         .subcommand(users::user_command())
         .subcommand(users::app_password_command())
+        .subcommand(mail::mail_command())
         .subcommand(themes::command())
 }
 
@@ -173,8 +175,9 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("backup", args)) => backup::backup(&config, args),
         Some(("restore", args)) => backup::restore(&config, args),
         Some(("changes", args)) => changes::changes(&config, args),
-        Some(("user", args)) => users::user(&config, args, now),
+        Some(("user", args)) => users::user(builder, &config, args, now),
         Some(("app-password", args)) => users::app_password(&config, args, now),
+        Some(("mail", args)) => mail::mail(builder, &config, args),
         Some(("theme", args)) => themes::run(&config, args),
         Some((name, args)) => {
             front::dispatch(name, &config, args).unwrap_or_else(|| unreachable!("clap accepts no command {name}"))

@@ -1,25 +1,30 @@
 //! `user` and `app-password`: users and their application passwords.
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use chrono::{DateTime, NaiveDateTime};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 use svc_auth::{
     Secret,
     application_password::{self, ApplicationPassword, IN_USE_OPTION, META_KEY},
-    password, random_text,
+    password, random_text, reset_key,
     roles::Roles,
 };
 use svc_login::SESSIONS;
 use svc_model::{User, UserId};
 use svc_new_site::accounts::{self, default_meta};
+use svc_site::mail::accounts::reset_link;
 use svc_store::{
     Db, MetaKind, Order, Store, StoreError, StoredText, Tx, meta, options, posts,
     users::{self, UserOrderBy, UserQuery},
 };
+use svc_versions::Context;
 
 use super::output::{columns, json_flag, say};
-use crate::{config::Config, site::open_existing};
+use crate::{
+    config::{Config, SiteUrl},
+    site::{SiteBuilder, open_existing},
+};
 
 /// Length of a generated password.
 const PASSWORD_LENGTH: usize = 20;
@@ -55,11 +60,15 @@ pub(super) fn user_command() -> Command {
         .about("Set the email address of a user")
         .arg(required("login", "Login name"))
         .arg(required("email", "Email address"));
+    let reset_link = Command::new("reset-link")
+        .about("Print a link with which a user sets a new password; it works once, for 24 hours")
+        .arg(required("login", "Login name"));
     let delete = Command::new("delete")
         .about("Delete a user, their sessions and application passwords")
         .arg(required("login", "Login name"))
         .arg(optional("reassign", "LOGIN", "User who gets the deleted user's content; required if there is any"));
     Command::new("user")
+        .visible_alias("users")
         .about("Create, list and delete users, set passwords, email addresses and roles")
         .subcommand_required(true)
         .subcommand(create)
@@ -67,6 +76,7 @@ pub(super) fn user_command() -> Command {
         .subcommand(set)
         .subcommand(set_role)
         .subcommand(set_email)
+        .subcommand(reset_link)
         .subcommand(delete)
 }
 
@@ -95,13 +105,17 @@ fn text<'a>(args: &'a ArgMatches, name: &str) -> &'a str {
 }
 
 /// Runs a `user` command. `now` is the current time in UTC.
-pub(super) fn user(config: &Config, args: &ArgMatches, now: NaiveDateTime) -> Result<()> {
+pub(super) fn user(builder: &SiteBuilder, config: &Config, args: &ArgMatches, now: NaiveDateTime) -> Result<()> {
     let store = open_existing(config)?;
     match args.subcommand() {
         Some(("create", args)) => {
             create_user(&store, text(args, "login"), text(args, "email"), args.get_one("role"), now)
         }
         Some(("set-password", args)) => set_password(&store, text(args, "login")),
+        Some(("reset-link", args)) => {
+            let user = find(&store, text(args, "login"))?;
+            print_reset_link(builder, config, &store, user, now)
+        }
         Some(("set-role", args)) => set_role(&store, text(args, "login"), text(args, "role")),
         Some(("set-email", args)) => set_email(&store, text(args, "login"), text(args, "email")),
         Some(("delete", args)) => delete(&store, text(args, "login"), args.get_one("reassign")),
@@ -202,6 +216,30 @@ fn set_password(store: &Store, login: &str) -> Result<()> {
         })
         .context("cannot set the password")?;
     say(&format!("Password of {login} (not shown again): {}", plain.expose()));
+    Ok(())
+}
+
+/// Stores a reset key for the user, and prints a link with it.
+fn print_reset_link(
+    builder: &SiteBuilder,
+    config: &Config,
+    store: &Store,
+    id: UserId,
+    now: NaiveDateTime,
+) -> Result<()> {
+    let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
+    let open = builder.open(config, &unused)?;
+    let settings = open.site().settings(&Context::background()).map_err(|error| anyhow!("{}", error.message()))?;
+    let key = reset_key::generate()?;
+    let stored = reset_key::stored(key.expose(), now.and_utc().timestamp());
+    let login = store.write_blocking(move |tx| {
+        let Some(mut user) = users::get(tx, id)? else { return Ok(None) };
+        user.activation_key.clone_from(&stored);
+        users::update(tx, &user)?;
+        Ok(Some(user.login))
+    });
+    let login = login.context("cannot store the key")?.context("the user was deleted")?;
+    say(&reset_link(open.site(), &settings, &login, key.expose()));
     Ok(())
 }
 

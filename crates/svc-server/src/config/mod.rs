@@ -28,6 +28,7 @@ use svc_brand::Brand;
 use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, ConnectionLimits, Network};
 use svc_login::WrongPassword;
+use svc_mail::{MailSettings, Sender, SmtpServer, Transport};
 use svc_monitoring::MonitoringAddress;
 use svc_packages::theme;
 use svc_registrations::Registrations;
@@ -147,6 +148,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Log lines of requests.
     pub access_log: AccessLog,
+    /// How mails are sent; `None` if none are.
+    pub mail: Option<MailSettings>,
     /// Address of the monitoring listener.
     pub monitoring: Option<MonitoringAddress>,
     /// Limits on requests and connections, and the trusted proxies.
@@ -289,6 +292,7 @@ impl Config {
             log: read.required("log", values::log_filter)?,
             log_format: read.required("log_format", str::parse)?,
             access_log: AccessLog::sampled(read.required("log_sample", values::count)?),
+            mail: mail(read, folder)?,
             monitoring: read.optional("monitoring.listen", str::parse)?,
             limits: ConnectionLimits {
                 body: read.required("limits.body", values::size)?,
@@ -341,6 +345,29 @@ impl Config {
     /// The environment of a site with this URL: the setting, or else local if only this machine can reach the URL.
     pub fn environment_for(&self, site: &SiteUrl) -> Environment {
         self.environment.unwrap_or(if site.is_loopback() { Environment::Local } else { Environment::Production })
+    }
+}
+
+/// The settings of mail, if they are set: a sender, and either a mail server or a program.
+fn mail(read: &mut Reader<'_>, folder: &Path) -> Result<Option<MailSettings>, ConfigError> {
+    let from: Option<Sender> = read.optional("mail.from", str::parse)?;
+    let smtp: Option<SmtpServer> = read.optional("mail.smtp", str::parse)?;
+    let sendmail = read.optional("mail.sendmail", |text| Ok(folder.join(text)))?;
+    let error = |key: &'static str, what: &str| {
+        let origin = read.layers.get(key).map_or(SettingOrigin::Default, |given| given.origin.clone());
+        Err(ConfigError::at(&origin, format!("`{key}` {what}")))
+    };
+    let transport = match (smtp, sendmail) {
+        (Some(_), Some(_)) => return error("mail.sendmail", "cannot be set together with `mail.smtp`"),
+        (Some(server), None) => Transport::Smtp(server),
+        (None, Some(program)) => Transport::Sendmail(program),
+        (None, None) if from.is_some() => return error("mail.from", "requires `mail.smtp` or `mail.sendmail`"),
+        (None, None) => return Ok(None),
+    };
+    let key = if matches!(transport, Transport::Smtp(_)) { "mail.smtp" } else { "mail.sendmail" };
+    match from {
+        Some(from) => Ok(Some(MailSettings { from, transport })),
+        None => error(key, "requires `mail.from`"),
     }
 }
 

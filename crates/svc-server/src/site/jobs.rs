@@ -7,14 +7,25 @@ use std::sync::Arc;
 
 use svc_site::{
     Site,
-    jobs::{CheckTermCounts, JobTable, PublishPosts, RemoveInterruptedUploads, WatchTheme},
+    jobs::{CheckTermCounts, Deliver, JobTable, PublishPosts, RemoveInterruptedUploads, WatchTheme},
+    mail::{self, SendMails},
 };
 
 /// The jobs of a site.
 pub(crate) fn table(site: &Arc<Site>) -> JobTable {
-    JobTable::new()
+    let table = JobTable::new()
         .with(RemoveInterruptedUploads(Arc::clone(site)))
         .with(PublishPosts(Arc::clone(site)))
         .with(WatchTheme(Arc::clone(site)))
-        .with(CheckTermCounts::new(Arc::clone(site)))
+        .with(CheckTermCounts::new(Arc::clone(site)));
+    if !mail::is_configured(site) {
+        return table;
+    }
+    match Deliver::new(&site.store, SendMails(Arc::clone(site))) {
+        Ok(job) => table.with(job),
+        Err(error) => {
+            tracing::error!(%error, "no mails are sent: the table of mails cannot be created");
+            table
+        }
+    }
 }

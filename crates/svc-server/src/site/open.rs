@@ -8,6 +8,7 @@ use svc_controllers::{RestSetup, RestSite};
 use svc_http::{Lanes, Runner, ServerSource};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
+use svc_mail::Mailer;
 use svc_new_site::{Created, NewSite, active_theme, theme};
 use svc_pages::{PageCache, SiteTexts};
 use svc_site::{Clock, HttpClient, Site};
@@ -181,6 +182,11 @@ fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Re
     // The journal of uploads belongs to this server, even if the files are in a bucket.
     site.services.uploads = site.services.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
     site.services.http_client = HttpClient::new(config.outgoing.guard());
+    if let Some(mail) = &config.mail {
+        let mailer = Mailer::new(mail).map_err(|error| Error::Refused(error.to_string()))?;
+        store.create_own_table(&svc_outbox::TABLE).map_err(Error::store("cannot create the table of mails"))?;
+        site.services.mailer = Some(mailer);
+    }
     site.services.plugin_directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
     site.policies.max_revisions = config.revisions;
     site.policies.require_preconditions = config.require_preconditions;

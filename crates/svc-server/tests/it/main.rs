@@ -8,6 +8,7 @@ mod deploy;
 #[cfg(unix)]
 mod documentation;
 mod front;
+mod mails;
 mod memory;
 mod messages;
 #[cfg(unix)]

@@ -350,7 +350,7 @@ fn health_checks_and_hints_at_the_prefix() {
     assert_eq!((status, &hint["code"]), (404, &json!("rest_no_route")));
     assert!(hint["message"].as_str().unwrap().contains("/svc-json/"), "{hint}");
     let page = fetch(&server.address, "/wp-login.php?action=lostpassword");
-    assert!(page.contains("svc-server user set-password NAME"), "{page}");
+    assert!(page.contains("svc-server user reset-link NAME"), "{page}");
     let page = fetch(&server.address, "/nothing-here/");
     assert!(page.starts_with("HTTP/1.0 404") && page.contains("Latest posts"), "{page}");
     assert_eq!(

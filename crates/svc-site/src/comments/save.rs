@@ -11,6 +11,7 @@ use crate::{
     Access, Settings, Site, SiteResult,
     comments::{draft::CommentDraft, moderation, status},
     errors::comments as errors,
+    mail,
     registries::{
         builtin_meta::{NOTE_STATES, NOTE_STATUS},
         meta::{self as registered_meta, MetaRights},
@@ -114,7 +115,12 @@ impl SaveComment {
             self.filter(tx, &mut comment, None)?;
         }
         let id = comments::insert(tx, &comment)?;
-        self.finish(tx, CommentId(id.0), comment.post)
+        let stored = self.finish(tx, CommentId(id.0), comment.post)?;
+        // As in WordPress, comments over the REST API cause no mails.
+        if self.is_form {
+            mail::comments::created(tx, &self.site, &self.settings, &self.caller, &stored)?;
+        }
+        Ok(stored)
     }
 
     /// Updates a comment and returns the stored row.
@@ -138,7 +144,13 @@ impl SaveComment {
         self.filter(tx, &mut comment, Some(author))?;
         check_lengths(&comment)?;
         comments::update(tx, &comment)?;
-        self.finish(tx, id, comment.post)
+        let before = comment.approved;
+        let stored = self.finish(tx, id, comment.post)?;
+        let is_approval = matches!(self.draft.status.as_deref(), Some("approved" | "approve" | "1"));
+        if is_approval && before != "1" && stored.approved == "1" {
+            mail::comments::approved(tx, &self.site, &self.settings, &self.caller, &stored)?;
+        }
+        Ok(stored)
     }
 
     /// Applies the draft to a row.

@@ -113,6 +113,11 @@ impl Site {
         }
     }
 
+    /// The keys that sign nonces and hashes.
+    pub(crate) fn keys(&self) -> Option<&Keys> {
+        self.keys.as_ref()
+    }
+
     /// A keyed hash of data that clients send back unchanged (`wp_hash`); empty on a site without keys.
     pub fn hash(&self, data: &[u8]) -> String {
         self.keys.as_ref().map(|keys| keys.hash(data, Scheme::Auth, Algorithm::Md5)).unwrap_or_default()

@@ -8,6 +8,7 @@ use std::{
 use chrono::{NaiveDateTime, Utc};
 use svc_auth::Keys;
 use svc_brand::Brand;
+use svc_mail::Mailer;
 use svc_media::Storage;
 use svc_store::{Store, StoreError};
 
@@ -64,6 +65,8 @@ pub struct Services {
     pub uploads: Storage,
     /// The HTTP client for outgoing requests.
     pub http_client: HttpClient,
+    /// Sends mails; `None` if the site sends none. Then the table of the outbox is not needed either.
+    pub mailer: Option<Mailer>,
     /// URL of the plugin directory, without a trailing slash.
     pub plugin_directory: Option<String>,
 }
@@ -85,6 +88,7 @@ impl SiteSetup {
             services: Services {
                 uploads: Storage::folder(&content_dir.join("uploads")),
                 http_client: HttpClient::default(),
+                mailer: None,
                 plugin_directory: None,
             },
         }

@@ -18,6 +18,12 @@ pub fn site_locale(settings: &Settings) -> &str {
     }
 }
 
+/// The language tag of a locale, for `lang` attributes: `de-DE` for `de_DE_formal`, `en-US` for an empty one.
+pub fn language_tag(locale: &str) -> String {
+    let parts: Vec<&str> = locale.split('_').take(2).filter(|p| p.bytes().all(|b| b.is_ascii_alphanumeric())).collect();
+    if parts.iter().all(|p| p.is_empty()) { "en-US".to_owned() } else { parts.join("-") }
+}
+
 /// Locales that a user may choose: the site's (empty text), the built-in one, and those with a translation in the
 /// folder `languages` of the content folder.
 pub fn available(cx: &Context, site: &Site) -> Vec<String> {
@@ -46,6 +52,13 @@ fn language_of(file: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn language_tags_of_locales() {
+        for (locale, tag) in [("", "en-US"), ("de_DE_formal", "de-DE"), ("eo", "eo"), ("\"><x", "en-US")] {
+            assert_eq!(language_tag(locale), tag, "{locale}");
+        }
+    }
 
     #[test]
     fn locales_are_parsed_from_file_names() {

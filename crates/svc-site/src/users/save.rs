@@ -17,6 +17,7 @@ use svc_store::{
 use crate::{
     Access, Settings, Site, SiteResult,
     errors::users as errors,
+    mail::accounts::{self, NewUserMails},
     registries::meta::{self as registered_meta, MetaRights},
     users::{
         draft::UserDraft,
@@ -40,6 +41,8 @@ pub struct SaveUser {
     pub hash: Option<String>,
     /// The user to update; `None` to create one.
     pub existing: Option<UserId>,
+    /// Who is told about a new user.
+    pub mails: Option<NewUserMails>,
 }
 
 /// Default preferences for the administration screens. New users get all, others those that they lack.
@@ -69,8 +72,16 @@ impl SaveUser {
         let before = existing.as_ref().map(|user| (user, &stored));
         let mut profile = rules::apply(before, &self.draft, self.hash.as_deref(), self.site.clock())?;
         match &existing {
-            Some(user) => self.update(tx, &mut profile, user, &stored)?,
-            None => self.insert(tx, &mut profile)?,
+            Some(user) => {
+                self.update(tx, &mut profile, user, &stored)?;
+                accounts::changed(tx, &self.site, &self.settings, user, &profile.user)?;
+            }
+            None => {
+                self.insert(tx, &mut profile)?;
+                if let Some(who) = self.mails {
+                    accounts::created(tx, &self.site, &self.settings, &profile.user, who)?;
+                }
+            }
         }
         if let Some(values) = &self.draft.meta {
             self.store_meta(tx, profile.user.id, values)?;
