@@ -51,7 +51,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-gateway", &[]),
     ("svc-bridge", &["svc-gateway"]),
     ("svc-login", &["svc-metrics", "svc-versions", "svc-site", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth",
-                    "svc-store", "svc-http", "svc-listen"]),
+                    "svc-store", "svc-new-site", "svc-http", "svc-listen"]),
     ("svc-pages", &["svc-versions", "svc-brand", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-permalinks", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
                     "svc-packages", "svc-media", "svc-http", "svc-login"]),
     ("svc-admin", &["svc-metrics", "svc-model", "svc-auth", "svc-content", "svc-text", "svc-schema", "svc-routing", "svc-site", "svc-http", "svc-login"]),

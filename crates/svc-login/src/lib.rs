@@ -16,6 +16,7 @@ mod rate_limit;
 mod redirect;
 mod reset_password;
 mod response;
+mod set_up;
 mod view;
 
 use std::{net::IpAddr, sync::Arc};
@@ -70,6 +71,7 @@ pub fn router(pages: Arc<LoginPages>, path: &str) -> Router {
         .route(&login, any(log_in_out::handle))
         .route(&format!("{admin_path}/profile.php"), any(profile::handle))
         .route(&format!("{admin_path}/authorize-application.php"), any(authorize::handle))
+        .route(&format!("{admin_path}/install.php"), any(set_up::handle))
         .route(&format!("{admin_path}/admin-ajax.php"), any(ajax));
     let router = if pages.admin {
         router

@@ -234,11 +234,15 @@ impl LoginPages {
         } else {
             None
         };
+        let is_first = self.identities.site.settings(&parts.cx)?.stored(svc_new_site::setup::OPTION).is_some();
         let (id, old, token_copy) = (user.id, user.pass.clone(), token.clone());
         let pass = self
             .identities
             .site
             .write(&parts.cx, move |tx| {
+                if is_first {
+                    svc_new_site::setup::close(tx)?;
+                }
                 change_sessions(tx, id, |sessions| sessions.insert(token_copy.expose(), session.clone(), now))?;
                 let Some(new) = &new_hash else { return Ok(old.clone()) };
                 match users::get(tx, id)? {

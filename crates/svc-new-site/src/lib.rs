@@ -7,6 +7,7 @@ mod error;
 mod options;
 mod password;
 mod sample;
+pub mod setup;
 pub mod theme;
 
 use std::{
@@ -142,6 +143,7 @@ impl Content {
         }
         let admin = self.admin(tx)?;
         self.options(tx)?;
+        setup::open(tx, admin, &self.hash)?;
         let terms = self.terms(tx)?;
         for sample in sample::POSTS {
             self.post(tx, sample, admin, &terms)?;

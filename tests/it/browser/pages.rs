@@ -76,6 +76,7 @@ async fn pages_are_accessible() {
     let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &settings).await;
     let home = format!("http://{}", site.address);
     let password = password(&site);
+    let set_up = svc_new_site::setup::offer(&store(&site.folder), chrono::Utc::now()).unwrap().unwrap();
     store_reset_key(&site);
     let post = site.get("/svc-json/svc/v2/posts/1?_fields=link").await.json()["link"].as_str().unwrap().to_owned();
     let axe = axe();
@@ -107,6 +108,8 @@ async fn pages_are_accessible() {
         ("lost-password", format!("{home}/wp-login.php?action=lostpassword")),
         ("lost-password-expired", format!("{home}/wp-login.php?action=lostpassword&error=expiredkey")),
         ("lost-password-sent", format!("{home}/wp-login.php?checkemail=confirm")),
+        ("set-up", format!("{home}/wp-admin/install.php?key={}", set_up.expose())),
+        ("set-up-refused", format!("{home}/wp-admin/install.php?key=wrong")),
         ("reset-password", format!("{home}/wp-login.php?action=rp&login=admin&key={RESET_KEY}")),
     ] {
         tab.open(&url);

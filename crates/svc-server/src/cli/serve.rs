@@ -92,6 +92,10 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     if let Some(url) = site.explorer_url() {
         say(&format!("Explorer: {url}"));
     }
+    if let Some(url) = site.offer_setup() {
+        say("\nClick this link to set the site up in your browser. It works once, within an hour:\n");
+        say(&format!("    {url}"));
+    }
     if let Some(created) = &created {
         say("\nTry the REST API from another terminal:\n");
         for command in next_steps::commands(config, &site, created.login) {

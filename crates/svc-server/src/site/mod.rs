@@ -217,6 +217,17 @@ impl OpenSite {
         self.created.take()
     }
 
+    /// The URL on which the site can be set up in a browser, once and within an hour; `None` if somebody has used its first account.
+    pub(crate) fn offer_setup(&self) -> Option<String> {
+        match svc_new_site::setup::offer(&self.site.store, self.site.clock().and_utc()) {
+            Ok(token) => token.map(|token| format!("{}install.php?key={}", self.admin_url(), token.expose())),
+            Err(error) => {
+                tracing::warn!(%error, "the site cannot be set up in a browser");
+                None
+            }
+        }
+    }
+
     /// The background jobs of the site, such as publishing scheduled posts.
     pub(crate) fn jobs(&self) -> JobTable {
         jobs::table(&self.site)
