@@ -1,6 +1,6 @@
 // Contents and documents made from a seed.
 
-import { schema, heading, orderedList } from "../src/model/schema.js";
+import { aligned, heading, orderedList, schema } from "../src/model/schema.js";
 
 const { nodes, marks } = schema;
 
@@ -38,7 +38,7 @@ export function randomDoc(random) {
 }
 
 function randomBlock(random, depth) {
-  const kinds = ["paragraph", "paragraph", "heading", "list", "code", "preformatted", "image", "separator", "html"];
+  const kinds = ["paragraph", "paragraph", "heading", "list", "code", "preformatted", "image", "separator", "html", "table"];
   if (depth < 2) kinds.push("quote");
   switch (random.pick(kinds)) {
     case "heading":
@@ -55,6 +55,8 @@ function randomBlock(random, depth) {
         html: ' class="wp-block-image size-large"',
         img: ' src="https://example.org/a.jpg?x=1&amp;y=2" alt="An &quot;alt&quot; &amp; more" class="wp-image-12"',
       }, random.chance(0.5) ? inline(random) : null);
+    case "table":
+      return table(random);
     case "separator":
       return nodes.separator.create();
     case "html":
@@ -67,6 +69,35 @@ function randomBlock(random, depth) {
     default:
       return nodes.paragraph.create(null, inline(random));
   }
+}
+
+/** A table with sections, alignment, and cells that extend over others. */
+function table(random) {
+  const width = 1 + random.below(4);
+  const section = (name, least, most) => {
+    const rows = [];
+    let covered = [];
+    const count = least + random.below(most - least + 1);
+    for (let n = 0; n < count; n += 1) {
+      const cells = [];
+      const next = [];
+      for (let column = 0; column < width; column += 1) {
+        if (covered[column]) continue;
+        const rowspan = n + 1 < count && random.chance(0.15) ? 2 : 1;
+        const colspan = column + 1 < width && !covered[column + 1] && random.chance(0.15) ? 2 : 1;
+        const html = aligned(random.chance(0.2) ? ' id="c" style="color:red"' : "", random.pick(["center", "right", null, null]));
+        const type = name === "head" || random.chance(0.1) ? nodes.table_header : nodes.table_cell;
+        cells.push(type.create({ rowspan, colspan, html }, random.chance(0.2) ? null : inline(random)));
+        for (let over = column; over < column + colspan; over += 1) next[over] = rowspan > 1;
+        column += colspan - 1;
+      }
+      covered = next;
+      rows.push(nodes.table_row.create({ section: name }, cells));
+    }
+    return rows;
+  };
+  const rows = [...section("head", 0, 2), ...section("body", 1, 3), ...section("foot", 0, 1)];
+  return nodes.table.create(null, [nodes.table_grid.create(null, rows), nodes.caption.create(null, random.chance(0.3) ? inline(random) : null)]);
 }
 
 function list(random, depth) {
@@ -109,6 +140,8 @@ const BLOCKS = [
   "<!-- wp:quote -->\n<blockquote class=\"wp-block-quote\"><!-- wp:paragraph -->\n<p>a</p>\n<!-- /wp:paragraph --></blockquote>\n<!-- /wp:quote -->",
   "<!-- wp:code -->\n<pre class=\"wp-block-code\"><code>a &lt; b &#91;x]\n  y</code></pre>\n<!-- /wp:code -->",
   "<!-- wp:image {\"id\":3} -->\n<figure class=\"wp-block-image\"><img src=\"a.jpg\" alt=\"\" class=\"wp-image-3\" /><figcaption>Caption</figcaption></figure>\n<!-- /wp:image -->",
+  "<!-- wp:table {\"x\":[1.0]} -->\n<figure class=\"wp-block-table\" data-y=''><table class=\"has-fixed-layout\"><thead><tr><th>a</th><th data-align=right>b</th></tr></thead>\n<tbody><tr><td colspan='2'>c<br/>d</td></tr></tbody></table><figcaption class=\"wp-element-caption\">e</figcaption></figure>\n<!-- /wp:table -->",
+  "<!-- wp:table -->\n<figure class=\"wp-block-table\"><table><tbody><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></tbody></table></figure>\n<!-- /wp:table -->",
   "<!-- wp:separator -->\n<hr class=\"wp-block-separator\" />\n<!-- /wp:separator -->",
   "<!-- wp:html -->\n<div>x<br></div>\n<!-- /wp:html -->",
   "<!-- wp:my/block {\"a\":\"\\u002d\\u002d\\u003e\",\"n\":12345678901234567890} /-->",

@@ -27,8 +27,9 @@ function checkEdits(content) {
   const sources = doc.children.map((child) => origins.print(doc.type.create(null, child)).trim());
   let edited = 0;
   doc.forEach((node, offset, n) => {
-    if (!node.isTextblock) return;
-    const tr = new Transform(doc).insert(offset + 1, schema.text("typed "));
+    const inside = firstText(node);
+    if (inside === null) return;
+    const tr = new Transform(doc).insert(offset + inside, schema.text("typed "));
     const printed = origins.print(tr.doc);
     const before = content.indexOf(sources[n], sources.slice(0, n).reduce((at, source) => content.indexOf(source, at) + source.length, 0));
     assert.ok(printed.startsWith(content.slice(0, before)), "what is before the block");
@@ -37,6 +38,17 @@ function checkEdits(content) {
     edited += 1;
   });
   return edited;
+}
+
+/** The position in a block at which its first text begins, counted from before the block; null for none. */
+function firstText(node) {
+  if (node.isTextblock) return 1;
+  let found = null;
+  node.descendants((child, pos) => {
+    if (found === null && child.isTextblock) found = pos + 2;
+    return found === null;
+  });
+  return found;
 }
 
 test("recorded contents are unchanged", () => {

@@ -7,15 +7,18 @@ import { set, stringify } from "../src/blocks/json.js";
 import { withAttribute } from "../src/blocks/html.js";
 import { same } from "../src/blocks/equal.js";
 import { split } from "../src/blocks/pieces.js";
-import { heading, orderedList, schema } from "../src/model/schema.js";
+import { aligned, heading, orderedList, schema } from "../src/model/schema.js";
 import { Origins } from "../src/model/document.js";
 import { printBlock } from "../src/model/print.js";
+import { newTable } from "../src/surface/table.js";
 import { Random, randomDoc } from "./generate.js";
 
 const { nodes, marks } = schema;
 const text = (value, ...names) => schema.text(value, names.map((name) => marks[name].create()));
 const p = (...content) => nodes.paragraph.create(null, content.map((part) => (typeof part === "string" ? text(part) : part)));
 const item = (...content) => nodes.list_item.create(null, content);
+
+const row = (section, ...cells) => nodes.table_row.create({ section }, cells);
 
 const CASES = {
   "paragraph": [
@@ -58,6 +61,18 @@ const CASES = {
     "<!-- wp:image {\"id\":12,\"sizeSlug\":\"large\",\"linkDestination\":\"none\"} -->\n<figure class=\"wp-block-image size-large\"><img src=\"https://e.org/a.jpg?x=1&amp;y=2\" alt=\"An &quot;alt&quot; &amp; &lt;more&gt;\" class=\"wp-image-12\"/><figcaption class=\"wp-element-caption\">Cap <em>x</em></figcaption></figure>\n<!-- /wp:image -->",
   ],
   "empty image": [nodes.image.create(), "<!-- wp:image -->\n<figure class=\"wp-block-image\"><img alt=\"\"/></figure>\n<!-- /wp:image -->"],
+  "table": [
+    nodes.table.create(null, [
+      nodes.table_grid.create(null, [
+        row("head", nodes.table_header.create({ html: aligned("", "center") }, text("a & b")), nodes.table_header.create()),
+        row("body", nodes.table_cell.create({ colspan: 2 }, [text("c", "strong"), nodes.hard_break.create(), text("d")])),
+        row("foot", nodes.table_cell.create(null, text("e")), nodes.table_cell.create({ html: aligned("", "right") })),
+      ]),
+      nodes.caption.create(null, text("Cap")),
+    ]),
+    "<!-- wp:table -->\n<figure class=\"wp-block-table\"><table class=\"has-fixed-layout\"><thead><tr><th class=\"has-text-align-center\" data-align=\"center\">a &amp; b</th><th></th></tr></thead><tbody><tr><td colspan=\"2\"><strong>c</strong><br>d</td></tr></tbody><tfoot><tr><td>e</td><td class=\"has-text-align-right\" data-align=\"right\"></td></tr></tfoot></table><figcaption class=\"wp-element-caption\">Cap</figcaption></figure>\n<!-- /wp:table -->",
+  ],
+  "new table": [newTable(2, 1), "<!-- wp:table -->\n<figure class=\"wp-block-table\"><table class=\"has-fixed-layout\"><tbody><tr><td></td><td></td></tr></tbody></table></figure>\n<!-- /wp:table -->"],
   "separator": [nodes.separator.create(), "<!-- wp:separator -->\n<hr class=\"wp-block-separator has-alpha-channel-opacity\"/>\n<!-- /wp:separator -->"],
   "HTML": [nodes.html.create(null, text("<div>\n<b>x</b> & y</div>")), "<!-- wp:html -->\n<div>\n<b>x</b> & y</div>\n<!-- /wp:html -->"],
 };
@@ -100,6 +115,7 @@ const EDITED = [
   ["<!-- wp:list {\"ordered\":true} --><ol><li>a</li><li>b<ul><li>c</li></ul></li></ol><!-- /wp:list -->", "list"],
   ["<!-- wp:quote --><blockquote class=\"wp-block-quote is-style-plain\"><p>a</p><p>b</p><cite>c</cite></blockquote><!-- /wp:quote -->", "quote"],
   ["<!-- wp:image {\"align\":\"wide\"} -->\n<figure class=\"wp-block-image alignwide\"><a href=\"/x\" rel=\"y\"><img src=\"a.jpg\" alt=\"\" width=\"10\" /></a></figure>\n<!-- /wp:image -->", "image"],
+  ["<!-- wp:table {\"hasFixedLayout\":false,\"className\":\"is-style-stripes\"} -->\n<figure class=\"wp-block-table is-style-stripes\" id=\"t\"><table style=\"border-width:1px\" data-x>\n<thead class=\"h\"><tr class='r'><th scope=\"col\" data-align=\"left\" class=\"has-text-align-left x\">a</th><th>b</th></tr></thead>\n<tbody><tr><td rowspan=\"2\">c <a href=\"#x\">d</a></td><td>e</td></tr>\n<tr><td><img src=\"x.png\" alt=\"\"/></td></tr></tbody></table><figcaption>f</figcaption></figure>\n<!-- /wp:table -->", "table"],
 ];
 const OPAQUE = [
   "<!-- wp:paragraph --><p>a</p><p>b</p><!-- /wp:paragraph -->",
@@ -124,7 +140,25 @@ const OPAQUE = [
   "<!-- wp:image --><figure class=\"wp-block-image\"><img src=\"a\" src=\"b\"/></figure><!-- /wp:image -->",
   "<!-- wp:image --><div class=\"wp-block-image\"><figure><img src=\"a\"/></figure></div><!-- /wp:image -->",
   "<!-- wp:separator --><hr/><hr/><!-- /wp:separator -->",
-  "<!-- wp:table --><figure class=\"wp-block-table\"><table></table></figure><!-- /wp:table -->",
+  ...[
+    "",
+    "<tbody></tbody>",
+    "<tr><td>a</td></tr>",
+    "<tbody><tr><td>a</td></tr></tbody><tbody><tr><td>b</td></tr></tbody>",
+    "<tfoot><tr><td>a</td></tr></tfoot><tbody><tr><td>b</td></tr></tbody>",
+    "<colgroup><col/></colgroup><tbody><tr><td>a</td></tr></tbody>",
+    "<tbody><tr><td>a</td></tr><tr><td>b</td><td>c</td></tr></tbody>",
+    "<tbody><tr><td rowspan=\"3\">a</td><td>b</td></tr><tr><td>c</td></tr></tbody>",
+    "<thead><tr><th rowspan=\"2\">a</th><th>b</th></tr></thead><tbody><tr><td>c</td></tr></tbody>",
+    "<tbody><tr><td colspan=\"1\">a</td></tr></tbody>",
+    "<tbody><tr><td colspan=\"1000000\">a</td></tr></tbody>",
+    "<tbody><tr><td><p>a</p></td></tr></tbody>",
+    "<tbody><tr><td>a<table><tbody><tr><td>b</td></tr></tbody></table></td></tr></tbody>",
+    "<caption>c</caption><tbody><tr><td>a</td></tr></tbody>",
+    "<tbody>text<tr><td>a</td></tr></tbody>",
+  ].map((inside) => `<!-- wp:table --><figure class="wp-block-table"><table>${inside}</table></figure><!-- /wp:table -->`),
+  "<!-- wp:table --><table class=\"wp-block-table\"><tbody><tr><td>a</td></tr></tbody></table><!-- /wp:table -->",
+  "<!-- wp:table --><figure class=\"wp-block-table\"><table><tbody><tr><td>a</td></tr></tbody></table><figcaption></figcaption></figure><!-- /wp:table -->",
 ];
 
 test("stored blocks that the document holds completely are edited, with what it does not know", () => {

@@ -26,6 +26,8 @@ export function printBlock(node) {
       return comment("separator", attrs.json, `\n<hr${attrs.html}/>\n`);
     case "image":
       return comment("image", attrs.json, `\n${printFigure(node)}\n`);
+    case "table":
+      return comment("table", attrs.json, `\n${printTable(node)}\n`);
     case "list":
       return comment("list", attrs.json, `\n${printList(node, attrs.plain)}\n`);
     case "quote":
@@ -52,6 +54,27 @@ function printFigure(node) {
   const linked = link === null ? picture : `<a${link}>${picture}</a>`;
   const text = node.childCount > 0 ? `<figcaption${caption}>${writeInline(node)}</figcaption>` : "";
   return `<figure${html}>${linked}${text}</figure>`;
+}
+
+function printTable(node) {
+  const { html, table } = node.attrs;
+  const [grid, caption] = node.children;
+  const sections = ["head", "body", "foot"].map((section) => {
+    const rows = grid.children.filter((row) => row.attrs.section === section).map((row) => `<tr${row.attrs.html}>${row.children.map(printCell).join("")}</tr>`);
+    return rows.length > 0 ? `<t${section}${node.attrs[section]}>${rows.join("")}</t${section}>` : "";
+  });
+  return `<figure${html}><table${table}>${sections.join("")}</table>${printCaption(caption)}</figure>`;
+}
+
+function printCell(cell) {
+  const tag = cell.type.name === "table_header" ? "th" : "td";
+  const { html, colspan, rowspan } = cell.attrs;
+  const spans = (colspan > 1 ? ` colspan="${colspan}"` : "") + (rowspan > 1 ? ` rowspan="${rowspan}"` : "");
+  return `<${tag}${html}${spans}>${writeInline(cell)}</${tag}>`;
+}
+
+function printCaption(caption) {
+  return caption.childCount > 0 ? `<figcaption${caption.attrs.html}>${writeInline(caption)}</figcaption>` : "";
 }
 
 function printList(node, plain) {

@@ -1,9 +1,10 @@
 // Reads a stored block to a node of the document.
 
-import { attributes, tokens } from "../blocks/html.js";
+import { TableMap } from "prosemirror-tables";
+import { attribute, attributes, tokens, withAttribute } from "../blocks/html.js";
 import { parse } from "../blocks/json.js";
 import { same } from "../blocks/equal.js";
-import { schema } from "./schema.js";
+import { MAX_SPAN, schema } from "./schema.js";
 import { readInline } from "./inline.js";
 import { printBlock } from "./print.js";
 
@@ -149,6 +150,65 @@ function image(piece) {
   return text && create(nodes.image, { ...attrs, caption: caption.attrs }, text);
 }
 
+/** Rows and cells of a table that is edited at most. */
+const MAX_ROWS = 1000;
+const MAX_CELLS = 5000;
+
+function table(piece) {
+  const figure = only(trimmed(tokens(markup(piece) ?? "<")), "figure");
+  const parts = figure && children(figure.inside);
+  const grid = parts?.length <= 2 && only(parts[0], "table");
+  const sections = grid && children(grid.inside);
+  if (!sections) return null;
+  const attrs = { json: piece.json, html: figure.attrs, table: grid.attrs };
+  const rows = [];
+  for (const part of sections) {
+    const section = only(part, "thead", "tbody", "tfoot");
+    const list = section && children(section.inside);
+    if (!list) return null;
+    attrs[section.name.slice(1)] = section.attrs;
+    rows.push(...list.map((row) => tableRow(row, section.name.slice(1))));
+  }
+  const caption = parts[1] ? only(parts[1], "figcaption") : { attrs: undefined, inside: [] };
+  const text = caption && create(nodes.caption, { html: caption.attrs }, readInline(caption.inside));
+  if (!text || rows.length === 0 || !rows.every(Boolean)) return null;
+  const content = nodes.table_grid.create(null, rows);
+  return isRectangular(content) ? nodes.table.create(attrs, [content, text]) : null;
+}
+
+function tableRow(part, section) {
+  const row = only(part, "tr");
+  const cells = row && children(row.inside)?.map((inner) => {
+    const cell = only(inner, "td", "th");
+    if (!cell) return null;
+    let html = cell.attrs;
+    const spans = {};
+    for (const name of ["colspan", "rowspan"]) {
+      const value = attribute(html, name);
+      if (value === null) continue;
+      if (!/^[1-9]\d{0,2}$/.test(value) || Number(value) > MAX_SPAN) return null;
+      spans[name] = Number(value);
+      html = withAttribute(html, name, null);
+    }
+    return create(cell.name === "th" ? nodes.table_header : nodes.table_cell, { html, ...spans }, readInline(cell.inside));
+  });
+  return cells?.every(Boolean) ? nodes.table_row.create({ html: row.attrs, section }, cells) : null;
+}
+
+/** Whether each row has a cell in each column, and no cell extends beyond its section. */
+function isRectangular(grid) {
+  let width = 0;
+  grid.firstChild.forEach((cell) => (width += cell.attrs.colspan));
+  if (grid.childCount > MAX_ROWS || width * grid.childCount > MAX_CELLS) return false;
+  for (const [n, row] of grid.children.entries()) {
+    if (row.childCount > width) return false;
+    for (const cell of row.children) {
+      if (cell.attrs.colspan > width || grid.maybeChild(n + cell.attrs.rowspan - 1)?.attrs.section !== row.attrs.section) return false;
+    }
+  }
+  return !TableMap.get(grid).problems;
+}
+
 // Lists and quotes have blocks within their elements: the text before, between and after those blocks is read apart.
 
 /** Splits the inside of a block to the text before its inner blocks, the blocks, and the text after them. */
@@ -253,4 +313,5 @@ const READERS = {
   "core/html": html,
   "core/image": image,
   "core/separator": separator,
+  "core/table": table,
 };

@@ -5,7 +5,7 @@
 // which stored block a block was read from (`document.js`).
 
 import { Schema } from "prosemirror-model";
-import { attribute, attributes } from "../blocks/html.js";
+import { attribute, attributes, withAttribute } from "../blocks/html.js";
 
 /** Attributes that each block has. */
 const block = (html = "") => ({ origin: { default: null }, json: { default: "" }, html: { default: html } });
@@ -28,6 +28,31 @@ const oneOf = (...names) => ({
   parseDOM: names.map((tag) => ({ tag, attrs: { tag } })),
   toDOM: (mark) => [mark.attrs.tag, 0],
 });
+
+/** A cell. `html` has its attributes without the spans. */
+function tableCell(tag, tableRole) {
+  const span = (dom, name) => Math.max(1, Math.min(Number(dom.getAttribute(name)) || 1, MAX_SPAN));
+  return {
+    content: "inline*",
+    tableRole,
+    isolating: true,
+    attrs: { html: { default: "" }, colspan: { default: 1 }, rowspan: { default: 1 } },
+    parseDOM: [{ tag, getAttrs: (dom) => ({ colspan: span(dom, "colspan"), rowspan: span(dom, "rowspan"), html: aligned("", dom.dataset.align) }) }],
+    toDOM: ({ attrs: { html, colspan, rowspan } }) => [tag, { ...classOf(html), ...(colspan > 1 ? { colspan } : {}), ...(rowspan > 1 ? { rowspan } : {}) }, 0],
+  };
+}
+
+/** Columns or rows that a cell extends over at most. */
+export const MAX_SPAN = 100;
+
+/** Attributes of a cell with another alignment: "left", "center", "right", or anything else for none. */
+export function aligned(html, align) {
+  const known = ["left", "center", "right"].includes(align) ? align : null;
+  const classes = (attribute(html, "class") ?? "").split(/[ \t\n\f\r]+/).filter((name) => name !== "" && !/^has-text-align-/.test(name));
+  if (known) classes.unshift(`has-text-align-${known}`);
+  const named = withAttribute(html, "class", classes.length > 0 ? classes.join(" ") : null);
+  return withAttribute(named, "data-align", known);
+}
 
 export const schema = new Schema({
   nodes: {
@@ -148,6 +173,51 @@ export const schema = new Schema({
       attrs: block(' class="wp-block-separator has-alpha-channel-opacity"'),
       parseDOM: [{ tag: "hr" }],
       toDOM: () => ["hr"],
+    },
+
+    // A table's rows are in a node of their own, since a caption is not one of them.
+    table: {
+      group: "block",
+      content: "table_grid caption",
+      isolating: true,
+      draggable: true,
+      attrs: {
+        ...block(' class="wp-block-table"'),
+        /** Attributes of the table element and of its sections. */
+        table: { default: ' class="has-fixed-layout"' },
+        head: { default: "" },
+        body: { default: "" },
+        foot: { default: "" },
+      },
+      parseDOM: [{ tag: "figure[data-block=table]" }],
+      toDOM: (node) => ["figure", { class: `editor-table ${classOf(node.attrs.html).class ?? ""}` }, 0],
+    },
+
+    table_grid: {
+      content: "table_row+",
+      tableRole: "table",
+      isolating: true,
+      parseDOM: [{ tag: "table" }],
+      toDOM: () => ["div", { class: "editor-table-scroll" }, ["table", ["tbody", 0]]],
+    },
+
+    table_row: {
+      content: "(table_cell | table_header)*",
+      tableRole: "row",
+      attrs: { html: { default: "" }, section: { default: "body" } },
+      parseDOM: [{ tag: "tr", getAttrs: (dom) => ({ section: { THEAD: "head", TFOOT: "foot" }[dom.parentNode?.tagName] ?? "body" }) }],
+      toDOM: (node) => ["tr", { "data-section": node.attrs.section }, 0],
+    },
+
+    table_cell: tableCell("td", "cell"),
+    table_header: tableCell("th", "header_cell"),
+
+    // The caption of a block that contains other nodes. An empty one is not stored.
+    caption: {
+      content: "inline*",
+      attrs: { html: { default: ' class="wp-element-caption"' } },
+      parseDOM: [{ tag: "figcaption", context: "table/" }],
+      toDOM: () => ["figcaption", { "data-placeholder": "Caption" }, 0],
     },
 
     // A block that is shown and stored as it is. `name` is null for text outside blocks.

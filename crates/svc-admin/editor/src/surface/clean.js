@@ -1,6 +1,6 @@
 // Cleans HTML of Word, Google Docs and web pages: structure stays, fonts and classes go.
 
-import { escapeAttribute, escapeText } from "../blocks/html.js";
+import { escapeAttribute } from "../blocks/html.js";
 import { parseQuietly, styles } from "./quiet.js";
 
 /**
@@ -106,7 +106,7 @@ function replaceImage(img) {
   figure.dataset.block = "image";
   const written = ` src="${escapeAttribute(src)}" alt="${escapeAttribute(img.getAttribute("alt") ?? "")}"`;
   figure.dataset.img = written;
-  const around = img.closest("figure");
+  const around = img.closest("td, th") ? null : img.closest("figure");
   const caption = around?.querySelector("figcaption");
   const text = img.ownerDocument.createElement("figcaption");
   if (caption) text.append(...caption.childNodes);
@@ -116,15 +116,61 @@ function replaceImage(img) {
 }
 
 function replaceTable(table) {
+  const figure = table.closest("figure");
+  const rows = [...table.rows];
   // A table with one cell is layout.
-  const cells = table.querySelectorAll("td, th");
-  if (cells.length <= 1) return table.replaceWith(...(cells[0]?.childNodes ?? []));
-  const block = table.ownerDocument.createElement("div");
-  block.dataset.block = "opaque";
-  block.dataset.name = "core/table";
-  block.dataset.source = tableMarkup(table);
-  (table.closest("figure") ?? table).replaceWith(block);
+  if (rows.reduce((sum, row) => sum + row.cells.length, 0) <= 1) {
+    const cell = table.querySelector("td, th");
+    return table.replaceWith(...(cell?.childNodes ?? []));
+  }
+  const caption = [...(figure?.children ?? [])].find((child) => child.tagName === "FIGCAPTION") ?? table.caption;
+  for (const cell of rows.flatMap((row) => [...row.cells])) {
+    const align = styles(cell)["text-align"];
+    if (align) cell.dataset.align = align;
+    flatten(cell);
+  }
+  const block = table.ownerDocument.createElement("figure");
+  block.dataset.block = "table";
+  (figure ?? table).replaceWith(block);
+  block.append(table);
+  block.append(caption ? rename(flatten(caption), "figcaption") : table.ownerDocument.createElement("figcaption"));
+  oneOfEach(table);
   return undefined;
+}
+
+/** The first head and the last foot are the table's; further ones are rows like others. */
+function oneOfEach(table) {
+  const body = table.ownerDocument.createElement("tbody");
+  const [head] = table.querySelectorAll("thead");
+  const foot = [...table.querySelectorAll("tfoot")].at(-1);
+  const rows = [...table.rows].filter((row) => !head?.contains(row) && !foot?.contains(row));
+  body.append(...rows);
+  table.replaceChildren(...[head, body, foot].filter(Boolean));
+}
+
+/** Makes the content of an element text with formats: what was in blocks is on lines of its own. */
+function flatten(element) {
+  for (const figure of element.querySelectorAll("figure[data-block]")) figure.remove();
+  // Of a table within a cell, the rows are lines.
+  for (const cell of element.querySelectorAll("td, th")) cell.append(" ");
+  for (const inner of element.querySelectorAll("table, thead, tbody, tfoot, caption, td, th")) unwrap(inner);
+  for (const inner of [...element.querySelectorAll("p, div, h1, h2, h3, h4, h5, h6, li, ul, ol, blockquote, pre, hr, tr")]) {
+    if (inner.textContent.trim() === "") {
+      inner.remove();
+      continue;
+    }
+    if (hasTextBefore(inner, element) && inner.previousSibling?.nodeName !== "BR") inner.before(element.ownerDocument.createElement("br"));
+    if (inner.nextSibling && inner.nextSibling.textContent.trim() !== "" && inner.nextSibling.nodeType === 3) inner.after(element.ownerDocument.createElement("br"));
+    unwrap(inner);
+  }
+  return element;
+}
+
+function hasTextBefore(inner, element) {
+  for (let node = inner; node !== element; node = node.parentNode) {
+    for (let before = node.previousSibling; before; before = before.previousSibling) if (before.textContent.trim() !== "") return true;
+  }
+  return false;
 }
 
 /** Word writes items of lists as paragraphs with a style that has their level. */
@@ -173,20 +219,4 @@ function lists(body) {
     const item = list.previousElementSibling;
     if (item?.tagName === "LI") item.append(list);
   }
-}
-
-/** A table as a block that is stored as it is. */
-function tableMarkup(table) {
-  const rows = [...table.rows].map((row) => {
-    const cells = [...row.cells].map((cell) => {
-      const tag = cell.tagName.toLowerCase();
-      const span = ["colspan", "rowspan"].map((name) => (cell.getAttribute(name) > 1 ? ` ${name}="${escapeAttribute(cell.getAttribute(name))}"` : "")).join("");
-      return `<${tag}${span}>${escapeText(cell.textContent.replace(/\s+/g, " ").trim())}</${tag}>`;
-    });
-    return { head: row.parentElement.tagName === "THEAD", markup: `<tr>${cells.join("")}</tr>` };
-  });
-  const part = (tag, list) => (list.length > 0 ? `<${tag}>${list.map((row) => row.markup).join("")}</${tag}>` : "");
-  const head = part("thead", rows.filter((row) => row.head));
-  const body = part("tbody", rows.filter((row) => !row.head));
-  return `<!-- wp:table -->\n<figure class="wp-block-table"><table class="has-fixed-layout">${head}${body}</table></figure>\n<!-- /wp:table -->`;
 }

@@ -84,6 +84,15 @@ export function wrapList(ordered) {
 
 export const wrapQuote = wrapIn(nodes.quote);
 
+/** The next position after the one given at which a paragraph fits, or null. */
+export function placeAfter($pos) {
+  for (let depth = $pos.depth; depth > 0; depth -= 1) {
+    const index = $pos.indexAfter(depth - 1);
+    if ($pos.node(depth - 1).canReplaceWith(index, index, nodes.paragraph)) return $pos.after(depth);
+  }
+  return null;
+}
+
 /** Inserts a block in place of an empty paragraph, or after the block of the selection. */
 export function insertBlock(node) {
   return (state, dispatch) => {
@@ -96,9 +105,12 @@ export function insertBlock(node) {
     const to = here ? $from.after() : from;
     if (dispatch) {
       const tr = state.tr.replaceWith(from, to, node);
-      let after = from + node.nodeSize;
+      const after = from + node.nodeSize;
       if (node.isTextblock && node.type !== nodes.image) {
         tr.setSelection(TextSelection.create(tr.doc, from + 1));
+      } else if (node.type === nodes.table) {
+        if (after >= tr.doc.content.size) tr.insert(after, nodes.paragraph.create());
+        tr.setSelection(Selection.near(tr.doc.resolve(from + 1), 1));
       } else if (node.type === nodes.image) {
         tr.setSelection(NodeSelection.create(tr.doc, from));
       } else {

@@ -4,6 +4,7 @@ import { dropCursor } from "prosemirror-dropcursor";
 import { gapCursor } from "prosemirror-gapcursor";
 import { closeHistory, history } from "prosemirror-history";
 import { EditorState, NodeSelection, Plugin, Selection } from "prosemirror-state";
+import { tableEditing } from "prosemirror-tables";
 import { EditorView } from "prosemirror-view";
 import { Origins } from "../model/document.js";
 import { schema } from "../model/schema.js";
@@ -18,6 +19,8 @@ import { OpaqueView } from "./opaque.js";
 import { pasteProps } from "./paste.js";
 import { placeholder } from "./placeholder.js";
 import { rules } from "./rules.js";
+import { sectionOrder } from "./table.js";
+import { tableBar } from "./tablebar.js";
 import { toolbar } from "./toolbar.js";
 
 export class Editor {
@@ -81,6 +84,9 @@ export class Editor {
         placeholder(),
         toolbar(),
         blockHandle(),
+        tableBar(),
+        tableEditing({ allowTableNodeSelection: true }),
+        sectionOrder(),
         clickBelow(),
       ],
     });

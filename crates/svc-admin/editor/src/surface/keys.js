@@ -10,7 +10,8 @@ import { TextSelection } from "prosemirror-state";
 import { set } from "../blocks/json.js";
 import { withAttribute } from "../blocks/html.js";
 import { schema } from "../model/schema.js";
-import { goToEnd, moveBlock, setText, wrapList } from "./commands.js";
+import { goToEnd, moveBlock, placeAfter, setText, wrapList } from "./commands.js";
+import { breakInCell, nextCell, previousCell, selectTable, stayInCell } from "./table.js";
 
 const { nodes, marks } = schema;
 
@@ -44,13 +45,16 @@ const leaveVerbatim = (state, dispatch) => {
   return true;
 };
 
+/** Texts in which Enter continues below their block. */
+const LEFT = new Set([nodes.image, nodes.citation, nodes.caption]);
+
 /** Enter in a caption or a source continues below the block. */
 const leaveBlock = (state, dispatch) => {
   const { $from, empty } = state.selection;
-  const type = $from.parent.type;
-  if (!empty || (type !== nodes.image && type !== nodes.citation)) return false;
+  if (!empty || !LEFT.has($from.parent.type)) return false;
+  const after = placeAfter($from);
+  if (after === null) return false;
   if (dispatch) {
-    const after = type === nodes.image ? $from.after() : $from.after(-1);
     const tr = state.tr.insert(after, nodes.paragraph.create());
     dispatch(tr.setSelection(TextSelection.create(tr.doc, after + 1)).scrollIntoView());
   }
@@ -95,21 +99,22 @@ const hardBreak = chainCommands(newline, (state, dispatch) => {
   return true;
 });
 
-/** Tab leaves the editor, except where it indents. */
-const tab = (state, dispatch) => (inNode(state, nodes.list_item) ? indent(state, dispatch) || true : false);
-const shiftTab = (state, dispatch) => (inNode(state, nodes.list_item) ? liftListItem(nodes.list_item)(state, dispatch) : false);
+/** Tab leaves the editor, except in tables and where it indents. */
+const tab = chainCommands(nextCell, (state, dispatch) => (inNode(state, nodes.list_item) ? indent(state, dispatch) || true : false));
+const shiftTab = chainCommands(previousCell, (state, dispatch) => (inNode(state, nodes.list_item) ? liftListItem(nodes.list_item)(state, dispatch) : false));
 
 /**
  * @param {{link: import("prosemirror-state").Command, toTitle: () => boolean}} actions
  */
 export function keys(actions) {
   const bindings = {
-    Enter: chainCommands(leaveVerbatim, newline, splitListItem(nodes.list_item), leaveBlock, goPastNode, createParagraphNear, liftEmptyBlock, split),
+    Enter: chainCommands(leaveVerbatim, newline, breakInCell, splitListItem(nodes.list_item), leaveBlock, goPastNode, createParagraphNear, liftEmptyBlock, split),
     "Shift-Enter": hardBreak,
     "Mod-Enter": chainCommands(exitCode, (state, dispatch) => (dispatch ? goToEnd(state, dispatch) : true)),
     Tab: tab,
     "Shift-Tab": shiftTab,
-    Backspace: backspace,
+    Backspace: chainCommands(stayInCell(false), backspace),
+    Delete: stayInCell(true),
     "Mod-z": undo,
     "Shift-Mod-z": redo,
     "Mod-y": redo,
@@ -124,7 +129,7 @@ export function keys(actions) {
     "Mod-Shift-7": wrapList(true),
     "Mod-Shift-8": wrapList(false),
     "Alt-ArrowUp": joinUp,
-    Escape: selectParentNode,
+    Escape: chainCommands(selectTable, selectParentNode),
     ArrowUp: (state) => state.selection.empty && state.selection.$from.index(0) === 0 && state.selection.$from.parentOffset === 0 && actions.toTitle(),
   };
   for (let level = 1; level <= 6; level += 1) bindings[`Mod-Alt-${level}`] = setText(level);

@@ -4,12 +4,9 @@ import { Plugin, PluginKey } from "prosemirror-state";
 import { schema } from "../model/schema.js";
 import { insertBlock, setCode, setText, wrapList, wrapQuote } from "./commands.js";
 import { el, float, place } from "./dom.js";
+import { newTable } from "./table.js";
 
 const { nodes } = schema;
-
-/** Markup of blocks that are inserted as they are and edited as text. */
-const TABLE =
-  '<!-- wp:table -->\n<figure class="wp-block-table"><table class="has-fixed-layout"><tbody><tr><td></td><td></td></tr><tr><td></td><td></td></tr></tbody></table></figure>\n<!-- /wp:table -->';
 
 /**
  * @typedef {{label: string, words: string, hint?: string, run: import("prosemirror-state").Command}} Item `words` are
@@ -28,7 +25,7 @@ export function items(actions) {
     { label: "Quote", words: "blockquote citation", hint: ">", run: wrapQuote },
     { label: "Code", words: "pre program", hint: "```", run: setCode },
     { label: "Separator", words: "line hr rule divider", hint: "---", run: insertBlock(nodes.separator.create()) },
-    { label: "Table", words: "grid rows columns", run: insertBlock(nodes.opaque.create({ name: "core/table", source: TABLE })) },
+    { label: "Table", words: "grid rows columns", run: insertBlock(newTable(2, 2)) },
     { label: "Preformatted", words: "pre poem", run: (state, dispatch) => insertBlock(nodes.preformatted.create())(state, dispatch) },
     { label: "HTML", words: "custom code markup", run: (state, dispatch) => insertBlock(nodes.html.create())(state, dispatch) },
     { label: "Largest heading", words: "title h1", hint: "#", run: setText(1) },

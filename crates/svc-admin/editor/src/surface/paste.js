@@ -2,10 +2,12 @@
 
 import MarkdownIt from "markdown-it";
 import { DOMParser as ModelParser, DOMSerializer, Fragment, Slice } from "prosemirror-model";
-import { NodeSelection, Selection } from "prosemirror-state";
+import { EditorState, NodeSelection, Selection } from "prosemirror-state";
+import { fixTables } from "prosemirror-tables";
 import { insertPoint } from "prosemirror-transform";
 import { schema } from "../model/schema.js";
 import { clean } from "./clean.js";
+import { pasteInTable } from "./table.js";
 
 const { nodes } = schema;
 const markdown = new MarkdownIt({ html: false, linkify: false, breaks: false });
@@ -32,7 +34,51 @@ export function cleanHtml(html) {
 /** The nodes of Markdown. */
 export function fromMarkdown(text) {
   const body = clean(markdown.render(text.replace(/\r\n?/g, "\n")));
-  return withoutLastBreaks(ModelParser.fromSchema(schema).parseSlice(body));
+  return rectangular(withoutLastBreaks(ModelParser.fromSchema(schema).parseSlice(body)));
+}
+
+/** The table of cells that a spreadsheet copies as plain text: at least two lines, with the same number of tabs each. */
+export function fromCells(text) {
+  const rows = text.replace(/\r\n?/g, "\n").replace(/\n+$/, "").split("\n").map((line) => line.split("\t"));
+  const [{ length: width }] = rows;
+  if (rows.length < 2 || width < 2 || width > 100 || rows.some((row) => row.length !== width)) return null;
+  const cell = (value) => nodes.table_cell.create(null, value.trim() === "" ? null : schema.text(value.trim()));
+  const grid = nodes.table_grid.create(null, rows.map((row) => nodes.table_row.create(null, row.map(cell))));
+  return new Slice(Fragment.from(nodes.table.create(null, [grid, nodes.caption.create()])), 0, 0);
+}
+
+/** Tables of which each row has a cell in each column, as others are not edited. */
+export function rectangular(slice) {
+  const visit = (fragment) => Fragment.fromArray(fragment.content.map((node) => {
+    if (node.type !== nodes.table_grid) return node.isLeaf || node.isTextblock ? node : node.copy(visit(node.content));
+    return fixedGrid(node);
+  }));
+  return new Slice(visit(slice.content), slice.openStart, slice.openEnd);
+}
+
+function fixedGrid(grid) {
+  const doc = nodes.doc.create(null, nodes.table.create(null, [grid, nodes.caption.create()]));
+  const state = EditorState.create({ doc });
+  return (fixTables(state)?.doc ?? doc).firstChild.firstChild;
+}
+
+/** Texts without blocks: cells, captions and sources. What is pasted there becomes text on several lines. */
+function isPlainPlace(type) {
+  return type.isTextblock && type !== nodes.paragraph && type !== nodes.heading && type !== nodes.preformatted && !type.spec.code;
+}
+
+/** The texts of blocks, on lines of their own. */
+function asLines(slice, type) {
+  const out = [];
+  const add = (node) => {
+    if (node.isInline) return out.push(node);
+    if (!node.isTextblock) return node.forEach(add);
+    if (node.childCount === 0) return undefined;
+    if (out.length > 0) out.push(nodes.hard_break.create());
+    return node.forEach((child) => out.push(child.isText ? child.mark(type.allowedMarks(child.marks)) : child));
+  };
+  slice.content.forEach(add);
+  return new Slice(Fragment.fromArray(out), 0, 0);
 }
 
 /** Code without the line break at its end, which Markdown and web pages add. */
@@ -90,6 +136,15 @@ class Serializer extends DOMSerializer {
 export function pasteProps({ origins, uploads, refused, insertFiles }) {
   const images = (data) => [...(data?.files ?? [])].filter((file) => file.type.startsWith("image/"));
 
+  /** The blocks that the editor copied, that markup has, or that plain text is written as. */
+  const structured = (html, text) => {
+    const known = recall(html);
+    if (known) return known;
+    if (text.includes("<!-- wp:")) return new Slice(Fragment.from(origins.read(text)), 0, 0);
+    if (hasStructure(html)) return null;
+    return fromCells(text) ?? (isMarkdown(text) ? fromMarkdown(text) : null);
+  };
+
   const take = (view, files, pos) => {
     const fitting = files.filter((file) => {
       const why = uploads.refuse(file);
@@ -102,14 +157,15 @@ export function pasteProps({ origins, uploads, refused, insertFiles }) {
 
   return {
     transformPastedHTML: cleanHtml,
-    transformPasted: withoutLastBreaks,
+    transformPasted: (slice) => rectangular(withoutLastBreaks(slice)),
     transformCopied: (slice) => (remember(slice), slice),
     clipboardSerializer: new Serializer(DOMSerializer.nodesFromSchema(schema), DOMSerializer.marksFromSchema(schema)),
     clipboardTextSerializer: (slice) => slice.content.textBetween(0, slice.content.size, "\n\n", plainText),
 
-    handlePaste(view, event) {
+    handlePaste(view, event, parsed) {
       const data = event.clipboardData;
-      if (!data || view.state.selection.$from.parent.type.spec.code) return false;
+      const { parent } = view.state.selection.$from;
+      if (!data || parent.type.spec.code) return false;
       const html = data.getData("text/html");
       const text = data.getData("text/plain");
       // Word processors add a picture of what is copied to its text.
@@ -117,12 +173,16 @@ export function pasteProps({ origins, uploads, refused, insertFiles }) {
       if (files.length > 0 && text.trim() === "") return take(view, files, null);
       if (isUrl(text) && linkSelection(view, text.trim())) return true;
       // With Shift, text is pasted as it is.
-      if (view.input?.shiftKey) return false;
-      let slice = recall(html);
-      if (!slice && text.includes("<!-- wp:")) slice = new Slice(Fragment.from(origins.read(text)), 0, 0);
-      if (!slice && !hasStructure(html) && isMarkdown(text)) slice = fromMarkdown(text);
-      if (!slice) return false;
+      const slice = view.input?.shiftKey ? null : structured(html, text);
+      if (pasteInTable(view, event, slice ?? parsed)) return true;
       const { tr } = view.state;
+      const lines = isPlainPlace(parent.type) && asLines(slice ?? parsed, parent.type);
+      if (lines && lines.size > 0) {
+        tr.replaceSelection(lines);
+        view.dispatch(tr.scrollIntoView().setMeta("paste", true).setMeta("uiEvent", "paste"));
+        return true;
+      }
+      if (!slice) return false;
       if (slice.openStart === 0 && slice.openEnd === 0) insertBlocks(tr, slice.content);
       else tr.replaceSelection(slice);
       view.dispatch(tr.scrollIntoView().setMeta("paste", true).setMeta("uiEvent", "paste"));

@@ -19,8 +19,12 @@ const browser = await chromium.launch({
 
 let failed = 0;
 
+/** Only steps whose name has this run, if it is set. */
+const only = process.env.ONLY ?? "";
+
 /** Runs a step on a site of its own. */
 async function step(name, run, { content = "", width = 1280, height = 900, colorScheme = "light", expected = [] } = {}) {
+  if (!name.includes(only)) return;
   const site = new Site();
   site.post.content = content;
   const origin = await site.listen();
@@ -122,7 +126,7 @@ await step("selection toolbar and links", async ({ page, text }) => {
   await text.click();
   await page.keyboard.type("some words here");
   await page.keyboard.press("Shift+Home");
-  const bar = page.locator(".editor-toolbar");
+  const bar = page.getByRole("toolbar", { name: "Format" });
   await bar.waitFor();
   await page.screenshot({ path: join(folder, "toolbar.png") });
   await bar.getByRole("button", { name: "Bold" }).click();
@@ -272,6 +276,92 @@ await step("other blocks are shown without scripts and edited as text", async ({
   assert.equal(await text.locator("p").innerText(), "now text");
   assert.equal(await page.evaluate(() => window.hacked), undefined);
 }, { content: '<!-- wp:group --><div onclick="window.hacked=1"><script>window.hacked=1</script><img src="x" onerror="window.hacked=1"><iframe srcdoc="x"></iframe><a href="java&#9;script:window.hacked=1">l</a><b style="color: rgb(1, 2, 3)">x</b><figure>f</figure></div><!-- /wp:group -->' });
+
+const tableOf = (...rows) => `<!-- wp:table -->\n<figure class="wp-block-table"><table class="has-fixed-layout"><tbody>${rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("")}</tbody></table></figure>\n<!-- /wp:table -->`;
+
+await step("tables are written by keyboard", async ({ page, text }) => {
+  await text.click();
+  await page.keyboard.type("/tab");
+  await page.keyboard.press("Enter");
+  for (const cell of ["a", "b", "c", "d", "e"]) {
+    await page.keyboard.type(cell);
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.type("f **g**");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("h");
+  assert.equal(await settled(page), tableOf(["a", "b"], ["c", "d"], ["e", "f <strong>g</strong><br>h"]));
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("Backspace");
+  assert.equal(await settled(page), tableOf(["a", "b"], ["c", "d"], ["", "f <strong>g</strong><br>h"]));
+  // The bar, by keyboard and by mouse.
+  const bar = page.getByRole("toolbar", { name: "Table" });
+  await page.keyboard.press("Alt+F10");
+  assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), "Add row above");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  assert.equal(await settled(page), tableOf(["a", "b"], ["c", "d"]));
+  await text.locator("td").first().click();
+  await bar.getByRole("button", { name: "Header row" }).click();
+  await bar.getByRole("button", { name: "Align center" }).click();
+  await bar.getByRole("button", { name: "Add column after" }).click();
+  await bar.getByRole("button", { name: "Add row below" }).click();
+  const head = (rows) => `<!-- wp:table -->\n<figure class="wp-block-table"><table class="has-fixed-layout"><thead>${rows}</tbody></table></figure>\n<!-- /wp:table -->`;
+  const center = ' class="has-text-align-center" data-align="center"';
+  assert.equal(await settled(page), head(`<tr><th${center}>a</th><th></th><th>b</th></tr><tr><th${center}></th><th></th><th></th></tr></thead><tbody><tr><td${center}>c</td><td></td><td>d</td></tr>`));
+  await page.screenshot({ path: join(folder, "table.png") });
+  for (let n = 0; n < 4; n += 1) await page.keyboard.press("Control+z");
+  assert.equal(await settled(page), tableOf(["a", "b"], ["c", "d"]));
+  // Cells are selected, merged and split.
+  const [from, to] = [await text.locator("td").nth(0).boundingBox(), await text.locator("td").nth(1).boundingBox()];
+  await page.mouse.move(from.x + 20, from.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 20, to.y + 10, { steps: 4 });
+  await page.mouse.up();
+  await bar.getByRole("button", { name: "Merge or split" }).click();
+  assert.equal(await settled(page), tableOf(["a", "b"], ["c", "d"]).replace("<td>a</td><td>b</td>", '<td colspan="2">a<br>b</td>'));
+  await bar.getByRole("button", { name: "Merge or split" }).click();
+  assert.equal(await settled(page), tableOf(["a<br>b", ""], ["c", "d"]));
+  // The caption, and out of it.
+  await text.locator("figcaption").click();
+  await page.keyboard.type("Caption");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("after");
+  assert.equal(await settled(page), `${tableOf(["a<br>b", ""], ["c", "d"]).replace("</table>", '</table><figcaption class="wp-element-caption">Caption</figcaption>')}\n\n${paragraph("after")}`);
+  // Escape selects the table as one.
+  await text.locator("td").first().click();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Delete");
+  assert.equal(await settled(page), paragraph("after"));
+});
+
+await step("cells are pasted into cells, and text without blocks", async ({ page, text }) => {
+  await text.locator("td").nth(1).click();
+  await paste(page, { "text/plain": "1\t2\n3\t4\n" });
+  assert.equal(await settled(page), tableOf(["a", "1", "2"], ["c", "3", "4"]));
+  await text.locator("td").first().click();
+  await page.keyboard.press("End");
+  await paste(page, { "text/plain": "x", "text/html": "<h2>One</h2><ul><li>two <b>three</b></li><li>four</li></ul>" });
+  assert.equal(await settled(page), tableOf(["aOne<br>two <b>three</b><br>four", "1", "2"], ["c", "3", "4"]));
+  await page.keyboard.press("Control+z");
+  await paste(page, { "text/plain": "- p\n- q" });
+  assert.equal(await settled(page), tableOf(["ap<br>q", "1", "2"], ["c", "3", "4"]));
+  await page.keyboard.press("Control+z");
+  await paste(page, { "text/plain": "x", "text/html": "<table><tr><td>7</td><td>8</td></tr></table>" });
+  assert.equal(await settled(page), tableOf(["7", "8", "2"], ["c", "3", "4"]));
+  // Cells that are copied.
+  const boxes = [await text.locator("td").nth(0).boundingBox(), await text.locator("td").nth(3).boundingBox()];
+  await page.mouse.move(boxes[0].x + 10, boxes[0].y + 10);
+  await page.mouse.down();
+  await page.mouse.move(boxes[1].x + 10, boxes[1].y + 10, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.press("Control+c");
+  await text.locator("td").nth(2).click();
+  await page.keyboard.press("Control+v");
+  assert.equal(await settled(page), tableOf(["7", "8", "7"], ["c", "3", "c"]));
+}, { content: tableOf(["a", "b"], ["c", "d"]) });
 
 await step("images upload with progress, ask for alternative text, and survive failures", async ({ site, page, text, state }) => {
   site.slow = 400;
@@ -441,7 +531,7 @@ const SAMPLE = [
   '<!-- wp:list -->\n<ul class="wp-block-list"><!-- wp:list-item -->\n<li>A warm coat</li>\n<!-- /wp:list-item -->\n\n<!-- wp:list-item -->\n<li>Coins</li>\n<!-- /wp:list-item --></ul>\n<!-- /wp:list -->',
   `<!-- wp:quote -->\n<blockquote class="wp-block-quote">${paragraph("Nobody sleeps here.")}<cite>A fisher</cite></blockquote>\n<!-- /wp:quote -->`,
   '<!-- wp:image {"id":3} -->\n<figure class="wp-block-image"><img src="/uploads/a.png" alt="" class="wp-image-3" width="600" height="200"/><figcaption class="wp-element-caption">The harbour</figcaption></figure>\n<!-- /wp:image -->',
-  '<!-- wp:table -->\n<figure class="wp-block-table"><table><tbody><tr><td>Cod</td><td>4</td></tr></tbody></table></figure>\n<!-- /wp:table -->',
+  '<!-- wp:table -->\n<figure class="wp-block-table"><table><thead><tr><th>Fish</th><th>Price</th></tr></thead><tbody><tr><td>Cod</td><td class="has-text-align-right" data-align="right">4</td></tr></tbody></table><figcaption class="wp-element-caption">In November</figcaption></figure>\n<!-- /wp:table -->',
   '<!-- wp:latest-posts /-->',
 ].join("\n\n");
 for (const width of [1280, 390]) {
