@@ -3,7 +3,8 @@
 import { Copies } from "./save/copies.js";
 import { resolveConflict } from "./save/conflict.js";
 import * as fields from "./save/fields.js";
-import { offer } from "./save/recover.js";
+import { Pictures } from "./save/pictures.js";
+import { offer, offerPictures } from "./save/recover.js";
 import { Saver } from "./save/saver.js";
 import { Server, nonceField } from "./save/server.js";
 import { clearErrors, fieldError, statusLine } from "./save/status.js";
@@ -49,13 +50,16 @@ class Page {
       parse: (html) => new DOMParser().parseFromString(html, "text/html"),
       user: form.dataset.user ?? "",
     });
-    this.copies = new Copies(storage(), form.dataset.key ?? "", randomName(), Date.now);
+    const view = randomName();
+    this.copies = new Copies(storage(), form.dataset.key ?? "", view, Date.now);
+    this.pictures = new Pictures({ database: window.indexedDB, locks: window.navigator.locks, key: this.pictureKey(), view, now: Date.now });
     this.uploads = new Uploads({
       rest: form.dataset.rest ?? "",
       nonceHeader: form.dataset.nonceHeader ?? "X-WP-Nonce",
       nonce: () => this.restNonce,
       renewNonce: () => this.renewRestNonce(),
       maxSize: Number(form.dataset.maxUpload) || 0,
+      pictures: this.pictures,
     });
     this.saver = new Saver({
       fields: () => ((this.sent = this.texts()), this.withContent(fields.readAll(form))),
@@ -78,6 +82,7 @@ class Page {
     this.listen();
     this.base = { ...this.texts(), content: this.textarea.defaultValue };
     this.offerCopies();
+    this.offerPictures();
     if (this.content !== this.textarea.defaultValue) this.saver.changed();
     document.documentElement.dataset.editor = "ready";
   }
@@ -148,7 +153,7 @@ class Page {
     addEventListener("storage", (event) => event.key === this.copies.id && event.newValue === null && saver.lostCopy());
     addEventListener("beforeunload", (event) => {
       this.writeBack();
-      if ((saver.keep() || saver.isHeld) && !this.uploads.isBusy) return;
+      if ((saver.keep() || saver.isHeld) && !this.uploads.isAtRisk) return;
       event.preventDefault();
     });
   }
@@ -216,6 +221,7 @@ class Page {
       this.setHidden("post", body.id);
       this.copies.rename(body.key ?? `post-${body.id}`);
       this.form.dataset.key = this.copies.key;
+      this.pictures.rename(this.pictureKey());
     }
     if (typeof body.edit === "string" && body.edit !== "") {
       const url = new URL(body.edit, location.href);
@@ -275,6 +281,22 @@ class Page {
       return false;
     });
     offer(this.form, copies, this.hidden("etag"), (copy) => this.restore(copy), (copy) => this.copies.discard(copy.id));
+  }
+
+  /** Pictures belong to the user and the post. */
+  pictureKey() {
+    return `${this.form.dataset.user ?? ""}:${this.form.dataset.key ?? ""}`;
+  }
+
+  /** Offers pictures that were not uploaded when an earlier view of the page was left. */
+  async offerPictures() {
+    const left = await this.pictures.left();
+    if (left.length === 0) return;
+    offerPictures(this.form, left, async () => {
+      this.editor.addAgain(left.map(({ file }) => file));
+      await this.uploads.keeping;
+      this.pictures.discard(left);
+    }, () => this.pictures.discard(left));
   }
 
   restore(copy) {

@@ -1,6 +1,7 @@
 // Contents and documents made from a seed.
 
 import { aligned, heading, orderedList, schema } from "../src/model/schema.js";
+import { buttons, column, newButton } from "../src/surface/layout.js";
 
 const { nodes, marks } = schema;
 
@@ -39,7 +40,7 @@ export function randomDoc(random) {
 
 function randomBlock(random, depth) {
   const kinds = ["paragraph", "paragraph", "heading", "list", "code", "preformatted", "image", "separator", "html", "table"];
-  if (depth < 2) kinds.push("quote");
+  if (depth < 2) kinds.push("quote", "container", "columns", "buttons", "details", "gallery");
   switch (random.pick(kinds)) {
     case "heading":
       return nodes.heading.create(heading(1 + random.below(6)), inline(random));
@@ -50,13 +51,19 @@ function randomBlock(random, depth) {
     case "preformatted":
       return nodes.preformatted.create(null, inline(random));
     case "image":
-      return nodes.image.create({
-        json: '{"id":12,"sizeSlug":"large","linkDestination":"none"}',
-        html: ' class="wp-block-image size-large"',
-        img: ' src="https://example.org/a.jpg?x=1&amp;y=2" alt="An &quot;alt&quot; &amp; more" class="wp-image-12"',
-      }, random.chance(0.5) ? inline(random) : null);
+      return image(random);
     case "table":
       return table(random);
+    case "container":
+      return nodes.container.create(null, random.times(1, 3, () => randomBlock(random, depth + 1)));
+    case "columns":
+      return nodes.frame.create(null, random.times(1, 3, () => column(random.times(1, 2, () => randomBlock(random, depth + 1)))));
+    case "buttons":
+      return buttons(random.times(1, 3, () => newButton(inline(random).map((node) => (node.isText ? node.mark(node.marks.filter(({ type }) => type !== marks.link)) : node)))));
+    case "details":
+      return nodes.details.create(null, [nodes.summary.create(null, inline(random)), ...random.times(1, 2, () => randomBlock(random, depth + 1))]);
+    case "gallery":
+      return nodes.gallery.create(null, [...random.times(1, 3, () => image(random)), nodes.caption.create(null, random.chance(0.3) ? inline(random) : null)]);
     case "separator":
       return nodes.separator.create();
     case "html":
@@ -69,6 +76,14 @@ function randomBlock(random, depth) {
     default:
       return nodes.paragraph.create(null, inline(random));
   }
+}
+
+function image(random) {
+  return nodes.image.create({
+    json: '{"id":12,"sizeSlug":"large","linkDestination":"none"}',
+    html: ' class="wp-block-image size-large"',
+    img: ' src="https://example.org/a.jpg?x=1&amp;y=2" alt="An &quot;alt&quot; &amp; more" class="wp-image-12"',
+  }, random.chance(0.5) ? inline(random) : null);
 }
 
 /** A table with sections, alignment, and cells that extend over others. */
@@ -146,6 +161,14 @@ const BLOCKS = [
   "<!-- wp:html -->\n<div>x<br></div>\n<!-- /wp:html -->",
   "<!-- wp:my/block {\"a\":\"\\u002d\\u002d\\u003e\",\"n\":12345678901234567890} /-->",
   "<!-- wp:group --><div><!-- wp:paragraph --><p>x</p><!-- /wp:paragraph --></div><!-- /wp:group -->",
+  "<!-- wp:gallery {\"columns\":2,\"x\":1.0} -->\n<figure class=\"wp-block-gallery has-nested-images\" data-y><!-- wp:image {\"id\":1} -->\n<figure class=\"wp-block-image\"><img src=\"a.jpg\" alt=\"\"/></figure>\n<!-- /wp:image --> <!-- wp:image -->\n<figure><img src=\"b.jpg\"></figure>\n<!-- /wp:image --><figcaption class='c'>a &#8217; <b>b</b></figcaption></figure>\n<!-- /wp:gallery -->",
+  "<!-- wp:gallery --><figure class=\"wp-block-gallery\"></figure><!-- /wp:gallery -->",
+  "<!-- wp:buttons {\"layout\":{\"type\":\"flex\"}} -->\n<div class=\"wp-block-buttons\"><!-- wp:button {\"x\":[]} -->\n<div class=\"wp-block-button\"><a class=\"wp-block-button__link wp-element-button\" href=\"#\" rel='x'>a <strong>b</strong></a></div>\n<!-- /wp:button -->\n<!-- wp:button --><div class=\"wp-block-button\"><button type=\"button\">c</button></div><!-- /wp:button --></div>\n<!-- /wp:buttons -->",
+  "<!-- wp:details {\"summary\":\"s\"} -->\n<details open class=\"wp-block-details\"><summary id=\"s\">a &#38; b</summary><!-- wp:paragraph -->\n<p>c</p>\n<!-- /wp:paragraph --></details>\n<!-- /wp:details -->",
+  "<!-- wp:cover {\"dimRatio\":50} -->\n<div class=\"wp-block-cover\"><span aria-hidden=\"true\" class=\"x\"></span><img src=\"a.jpg\" alt/><div class=\"wp-block-cover__inner-container\">\n<!-- wp:heading -->\n<h2>t</h2>\n<!-- /wp:heading -->\n\n\n<!-- wp:my/card {\"n\":1e400} --><section data-z=\"<\"><!-- wp:paragraph --><p>x<br /></p><!-- /wp:paragraph --></section><!-- /wp:my/card --></div></div>\n<!-- /wp:cover -->",
+  "<!-- wp:group --><div>text <!-- wp:paragraph --><p>x</p><!-- /wp:paragraph --> more <!-- wp:x/y /--></div><!-- /wp:group -->",
+  "<!-- wp:group --><div title=\"<!-- wp:paragraph --><p>x</p><!-- /wp:paragraph -->\"></div><!-- /wp:group -->",
+  "<!-- wp:my/row --><div><!-- wp:my/cell --><p><!-- wp:paragraph --><p>x</p><!-- /wp:paragraph --></p><!-- /wp:my/cell --></div><!-- /wp:my/row -->",
   "<!-- wp:more -->\n<!--more-->\n<!-- /wp:more -->",
   "<p>Text outside of blocks</p>",
   "[gallery ids=\"1,2\"]",
@@ -155,10 +178,32 @@ const BLOCKS = [
 const NOISE = ["<!-- wp:paragraph -->", "<!-- /wp:paragraph -->", "<!-- wp:x {\"a\":1} ", "<!--", "-->", "}", "\r\n", "<p>", "&", "\ud83c"];
 const GAPS = ["\n\n", "\n\n", "\n", "", " ", "\n\n\n", "\t\n", "\r\n\r\n"];
 
+const SHELLS = [
+  ["<!-- wp:group {\"a\":{\"b\":1.0}} -->\n<div class=\"wp-block-group\">", "</div>\n<!-- /wp:group -->"],
+  ["<!-- wp:columns --><div class=\"wp-block-columns\"><!-- wp:column {\"width\":\"33.30%\"} -->\n<div class=\"wp-block-column\" style=\"flex-basis:33.30%\">", "</div>\n<!-- /wp:column -->\n\n\n<!-- wp:column --><div class=\"wp-block-column\"></div><!-- /wp:column --> </div><!-- /wp:columns -->"],
+  ["<!-- wp:media-text {\"mediaId\":7} -->\n<div class=\"wp-block-media-text\"><figure class=\"wp-block-media-text__media\"><img src=\"m.jpg\" alt=\"\"/></figure><div class=\"wp-block-media-text__content\">", "</div></div>\n<!-- /wp:media-text -->"],
+  ["<!-- wp:my/box /* x */ --><x-box>", "</x-box><!-- /wp:my/box -->"],
+  ["<!-- wp:my/box {\"s\":\"\\u003c\"} --><x-box on='1'>\n", "\n\t</x-box><!-- /wp:my/box -->"],
+  ["<!-- wp:my/bare -->", "<!-- /wp:my/bare -->"],
+];
+
+/** Blocks, some of them within others. */
+function blocks(random, depth) {
+  let out = "";
+  for (let n = random.below(depth === 0 ? 9 : 4); n > 0; n -= 1) {
+    if (depth < 4 && random.chance(0.2)) {
+      const [open, close] = random.pick(SHELLS);
+      out += open + blocks(random, depth + 1) + close + random.pick(GAPS);
+    } else {
+      out += random.pick(BLOCKS) + random.pick(GAPS);
+    }
+  }
+  return out;
+}
+
 /** A content as it may be stored: blocks of all kinds, at times damaged. */
 export function randomContent(random) {
-  let out = random.pick(["", "", "\n", " "]);
-  for (const block of random.times(0, 8, () => random.pick(BLOCKS))) out += block + random.pick(GAPS);
+  let out = random.pick(["", "", "\n", " "]) + blocks(random, 0);
   if (random.chance(0.3)) {
     const at = random.below(out.length + 1);
     out = out.slice(0, at) + random.pick(NOISE) + out.slice(at + random.below(3));

@@ -10,6 +10,7 @@ import { split } from "../src/blocks/pieces.js";
 import { aligned, heading, orderedList, schema } from "../src/model/schema.js";
 import { Origins } from "../src/model/document.js";
 import { printBlock } from "../src/model/print.js";
+import { buttons, column, newButton } from "../src/surface/layout.js";
 import { newTable } from "../src/surface/table.js";
 import { Random, randomDoc } from "./generate.js";
 
@@ -73,6 +74,26 @@ const CASES = {
     "<!-- wp:table -->\n<figure class=\"wp-block-table\"><table class=\"has-fixed-layout\"><thead><tr><th class=\"has-text-align-center\" data-align=\"center\">a &amp; b</th><th></th></tr></thead><tbody><tr><td colspan=\"2\"><strong>c</strong><br>d</td></tr></tbody><tfoot><tr><td>e</td><td class=\"has-text-align-right\" data-align=\"right\"></td></tr></tfoot></table><figcaption class=\"wp-element-caption\">Cap</figcaption></figure>\n<!-- /wp:table -->",
   ],
   "new table": [newTable(2, 1), "<!-- wp:table -->\n<figure class=\"wp-block-table\"><table class=\"has-fixed-layout\"><tbody><tr><td></td><td></td></tr></tbody></table></figure>\n<!-- /wp:table -->"],
+  "columns": [
+    nodes.frame.create(null, [column([p("a"), p("b")]), column([nodes.separator.create()])]),
+    "<!-- wp:columns -->\n<div class=\"wp-block-columns\"><!-- wp:column -->\n<div class=\"wp-block-column\"><!-- wp:paragraph -->\n<p>a</p>\n<!-- /wp:paragraph -->\n\n<!-- wp:paragraph -->\n<p>b</p>\n<!-- /wp:paragraph --></div>\n<!-- /wp:column -->\n\n<!-- wp:column -->\n<div class=\"wp-block-column\"><!-- wp:separator -->\n<hr class=\"wp-block-separator has-alpha-channel-opacity\"/>\n<!-- /wp:separator --></div>\n<!-- /wp:column --></div>\n<!-- /wp:columns -->",
+  ],
+  "group": [
+    nodes.container.create(null, p("a")),
+    "<!-- wp:group {\"layout\":{\"type\":\"constrained\"}} -->\n<div class=\"wp-block-group\"><!-- wp:paragraph -->\n<p>a</p>\n<!-- /wp:paragraph --></div>\n<!-- /wp:group -->",
+  ],
+  "details": [
+    nodes.details.create(null, [nodes.summary.create(null, [text("a & "), text("b", "em")]), p("c")]),
+    "<!-- wp:details -->\n<details class=\"wp-block-details\"><summary>a &amp; <em>b</em></summary><!-- wp:paragraph -->\n<p>c</p>\n<!-- /wp:paragraph --></details>\n<!-- /wp:details -->",
+  ],
+  "buttons": [
+    buttons([newButton(text("a", "strong"), { link: withAttribute(' class="wp-block-button__link wp-element-button"', "href", "https://e.org/?a&b") }), newButton()]),
+    "<!-- wp:buttons -->\n<div class=\"wp-block-buttons\"><!-- wp:button -->\n<div class=\"wp-block-button\"><a class=\"wp-block-button__link wp-element-button\" href=\"https://e.org/?a&amp;b\"><strong>a</strong></a></div>\n<!-- /wp:button -->\n\n<!-- wp:button -->\n<div class=\"wp-block-button\"><a class=\"wp-block-button__link wp-element-button\"></a></div>\n<!-- /wp:button --></div>\n<!-- /wp:buttons -->",
+  ],
+  "gallery": [
+    nodes.gallery.create(null, [nodes.image.create({ img: ' src="a.jpg" alt=""' }), nodes.image.create({ img: ' src="b.jpg" alt=""' }, text("c")), nodes.caption.create(null, text("d"))]),
+    "<!-- wp:gallery {\"linkTo\":\"none\"} -->\n<figure class=\"wp-block-gallery has-nested-images columns-default is-cropped\"><!-- wp:image -->\n<figure class=\"wp-block-image\"><img src=\"a.jpg\" alt=\"\"/></figure>\n<!-- /wp:image -->\n\n<!-- wp:image -->\n<figure class=\"wp-block-image\"><img src=\"b.jpg\" alt=\"\"/><figcaption class=\"wp-element-caption\">c</figcaption></figure>\n<!-- /wp:image --><figcaption class=\"wp-element-caption\">d</figcaption></figure>\n<!-- /wp:gallery -->",
+  ],
   "separator": [nodes.separator.create(), "<!-- wp:separator -->\n<hr class=\"wp-block-separator has-alpha-channel-opacity\"/>\n<!-- /wp:separator -->"],
   "HTML": [nodes.html.create(null, text("<div>\n<b>x</b> & y</div>")), "<!-- wp:html -->\n<div>\n<b>x</b> & y</div>\n<!-- /wp:html -->"],
 };
@@ -102,6 +123,50 @@ test("generated documents are read back as they were", () => {
     const again = new Origins().open(new Origins().print(doc));
     assert.deepEqual(withoutOrigins(again.toJSON()), withoutOrigins(doc.toJSON()));
   }
+});
+
+const INNER = "<!-- wp:paragraph --><p>x</p><!-- /wp:paragraph -->";
+const WRAPPERS = [
+  ["core/group", "<div>", "</div>", "container"],
+  ["core/cover", "<div><img src=\"a\" alt/><span></span><div class='b'>\n", " </div>\n</div>", "container"],
+  ["my/box", "<x-a data-b=\"<\">", "</x-a>", "container"],
+  ["my/bare", "", "", "container"],
+  ["core/details", "<details><summary id=a>b <b>c</b></summary>", "</details>", "details"],
+  ["core/details", "<details>", "</details>", "opaque"],
+  ["core/details", "<details><summary><p>a</p></summary>", "</details>", "opaque"],
+  ["core/gallery", "<figure>", "</figure>", "opaque"],
+  ["core/group", "<div title=\"", "\"></div>", "opaque"],
+  ["core/group", "<div><!-- ", " --></div>", "opaque"],
+  ["core/group", "<textarea>", "</textarea>", "opaque"],
+  ["core/group", "<script>", "</script>", "opaque"],
+  ["core/group", "<div>", "", "opaque"],
+  ["core/group", "<div>", "</p>", "opaque"],
+  ["core/group", "<div><!-- note -->", "</div>", "opaque"],
+  ["core/group", "<div x=\"&unknown;", "\"></div>", "opaque"],
+];
+
+test("wrappers stay as they are, and only wrappers are edited inside", () => {
+  for (const [name, open, close, type] of WRAPPERS) {
+    const short = name.replace("core/", "");
+    const markup = `<!-- wp:${short} {"a":1.0} -->${open}${INNER}${close}<!-- /wp:${short} -->`;
+    const origins = new Origins();
+    const [node, ...more] = origins.read(markup);
+    assert.equal(node.type.name, type, markup);
+    assert.equal(more.length, 0);
+    assert.equal(printBlock(node).replaceAll("\n", ""), markup.replaceAll("\n", ""), "also without what is stored");
+    if (type === "opaque") continue;
+    const index = node.childCount - 1;
+    const changed = node.copy(node.content.replaceChild(index, p("y")));
+    assert.equal(origins.print(nodes.doc.create(null, changed)), markup.replace(INNER, "<!-- wp:paragraph -->\n<p>y</p>\n<!-- /wp:paragraph -->"));
+  }
+});
+
+test("blocks with nothing to edit stay as they are", () => {
+  const types = (markup) => new Origins().read(markup).map((node) => node.type.name);
+  assert.deepEqual(types("<!-- wp:social-links --><ul><!-- wp:social-link /--></ul><!-- /wp:social-links -->"), ["opaque"]);
+  assert.deepEqual(types("<!-- wp:column --><div class=\"c\">\n</div><!-- /wp:column -->"), ["container"]);
+  assert.deepEqual(types("<!-- wp:group --><div>text</div><!-- /wp:group -->"), ["opaque"]);
+  assert.deepEqual(types(`<!-- wp:group --><div>${INNER} text ${INNER}</div><!-- /wp:group -->`), ["opaque"]);
 });
 
 function withoutOrigins(json) {

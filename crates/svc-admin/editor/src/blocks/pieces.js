@@ -87,3 +87,19 @@ function full(name) {
 export function short(name) {
   return name.startsWith("core/") ? name.slice(5) : name;
 }
+
+/**
+ * Splits the inside of a block to the text before its inner blocks, the blocks with the white space between them, and the
+ * text after them. Null if there are none, or other text is between them.
+ *
+ * @param {Piece} piece
+ */
+export function around(piece) {
+  const first = piece.inside.findIndex((part) => typeof part !== "string");
+  if (first < 0) return null;
+  const last = piece.inside.findLastIndex((part) => typeof part !== "string");
+  const inner = piece.inside.slice(first, last + 1);
+  if (inner.some((part) => typeof part === "string" && /[^ \t\n\f\r]/.test(part))) return null;
+  const blocks = inner.filter((part) => typeof part !== "string");
+  return { before: piece.inside.slice(0, first).join(""), inner, blocks, after: piece.inside.slice(last + 1).join("") };
+}

@@ -41,24 +41,50 @@ export class Origins {
    * @param {(end: string) => void} [onEnd] receives the white space at the end
    */
   read(content, onEnd = () => {}) {
+    return this.#readParts(separate(split(content)), onEnd);
+  }
+
+  #readParts(parts, onEnd) {
     const nodes = [];
     let gap = "";
     let before = null;
-    for (const part of separate(split(content))) {
+    for (const part of parts) {
       if (typeof part === "string") {
         gap += part;
         continue;
       }
-      const origin = `o${nextOrigin++}`;
-      const read = readBlock(part);
-      const node = read.type.create({ ...read.attrs, origin }, read.content, read.marks);
-      this.#stored.set(origin, { node, source: part.source, gap, before });
+      const node = this.#keep(readBlock(part, this.#inner), part.source, gap, before);
       nodes.push(node);
-      before = origin;
+      before = node.attrs.origin;
       gap = "";
     }
     onEnd(gap);
     return nodes;
+  }
+
+  /** How blocks and parts within blocks are read. */
+  #inner = {
+    blocks: (parts) => this.#readParts(parts, () => {}),
+    part: (node, source) => this.#keep(node, source),
+  };
+
+  /** Gives a node an origin, which has its stored bytes. */
+  #keep(read, source, gap = "", before = null) {
+    const origin = `o${nextOrigin++}`;
+    const node = read.type.create({ ...read.attrs, origin }, read.content, read.marks);
+    this.#stored.set(origin, { node, source, gap, before });
+    return node;
+  }
+
+  /** The markup of a block. */
+  markup(node) {
+    return this.#markup(node);
+  }
+
+  /** The stored block that a node with its markup was, or null. */
+  readAgain({ attrs: { origin, source } }) {
+    const stored = this.#stored.get(origin);
+    return stored?.source === source ? [stored.node] : null;
   }
 
   /** Whether a node is as it is stored. */
@@ -73,7 +99,13 @@ export class Origins {
    * @param {import("prosemirror-model").Node} doc
    */
   print(doc) {
-    const nodes = [...doc.children];
+    const out = this.#join(doc.children);
+    return out === "" && this.#stored.size > 0 ? "" : out + this.#end;
+  }
+
+  /** Blocks with the white space between them. */
+  #join(children) {
+    const nodes = [...children];
     // The place to go on writing after the last block is not stored.
     while (nodes.length > 0 && isBlank(nodes.at(-1)) && !this.isStored(nodes.at(-1))) nodes.pop();
     let out = "";
@@ -87,15 +119,21 @@ export class Origins {
       out += markup;
       before = node.attrs.origin;
     }
-    return nodes.length === 0 && this.#stored.size > 0 ? "" : out + this.#end;
+    return out;
   }
+
+  /** How blocks and parts within blocks are printed. */
+  #printer = {
+    blocks: (nodes) => this.#join(nodes),
+    part: (node, write) => (this.isStored(node) ? this.#stored.get(node.attrs.origin).source : write(node)),
+  };
 
   #markup(node) {
     const stored = this.#stored.get(node.attrs.origin);
     if (stored?.node === node) return stored.source;
     let markup = this.#printed.get(node);
     if (markup === undefined) {
-      markup = this.isStored(node) ? stored.source : isUnfinished(node) ? "" : printBlock(node);
+      markup = this.isStored(node) ? stored.source : isUnfinished(node) ? "" : printBlock(node, this.#printer);
       this.#printed.set(node, markup);
     }
     return markup;
@@ -124,7 +162,8 @@ function isBlank(node) {
   return node.type === schema.nodes.paragraph && node.childCount === 0;
 }
 
-/** A picture that is still uploaded, without any text yet. */
+/** A picture that is still uploaded, without any text yet, or a gallery of such ones. */
 function isUnfinished(node) {
+  if (node.type === schema.nodes.gallery) return node.children.slice(0, -1).every(isUnfinished);
   return node.type === schema.nodes.image && node.childCount === 0 && !/\s(?:src|alt)="[^"]/.test(node.attrs.img);
 }

@@ -4,10 +4,19 @@ import { escapeText } from "../blocks/html.js";
 import { writeInline } from "./inline.js";
 
 /**
- * @param {import("prosemirror-model").Node} node
+ * How the blocks and parts within a block are printed: here each anew.
+ *
+ * @typedef {{blocks: (nodes: Node[]) => string, part: (node: Node, write: (node: Node) => string) => string}} Inner
+ * @typedef {import("prosemirror-model").Node} Node
+ */
+const ANEW = { blocks: (nodes) => nodes.map((node) => printBlock(node)).filter(Boolean).join("\n\n"), part: (node, write) => write(node) };
+
+/**
+ * @param {Node} node
+ * @param {Inner} [inner]
  * @returns {string} markup without white space around it
  */
-export function printBlock(node) {
+export function printBlock(node, inner = ANEW) {
   const { type, attrs } = node;
   switch (type.name) {
     case "opaque":
@@ -28,6 +37,15 @@ export function printBlock(node) {
       return comment("image", attrs.json, `\n${printFigure(node)}\n`);
     case "table":
       return comment("table", attrs.json, `\n${printTable(node)}\n`);
+    case "container":
+    case "frame":
+      return attrs.open + inner.blocks(node.children) + attrs.close;
+    case "gallery":
+      return attrs.open + inner.blocks(node.children.slice(0, -1)) + inner.part(node.lastChild, printCaption) + attrs.close;
+    case "details":
+      return attrs.open + inner.part(node.firstChild, printSummary) + inner.blocks(node.children.slice(1)) + attrs.close;
+    case "button":
+      return comment("button", attrs.json, `\n<div${attrs.html}><${attrs.tag}${attrs.link}>${writeInline(node)}</${attrs.tag}></div>\n`);
     case "list":
       return comment("list", attrs.json, `\n${printList(node, attrs.plain)}\n`);
     case "quote":
@@ -77,6 +95,10 @@ function printCaption(caption) {
   return caption.childCount > 0 ? `<figcaption${caption.attrs.html}>${writeInline(caption)}</figcaption>` : "";
 }
 
+function printSummary(summary) {
+  return `<summary${summary.attrs.html}>${writeInline(summary)}</summary>`;
+}
+
 function printList(node, plain) {
   const name = node.attrs.ordered ? "ol" : "ul";
   const items = node.children.map((item) => {
@@ -95,7 +117,7 @@ function printQuote(node) {
   const plain = node.attrs.plain && blocks.every((child) => child.type.name === "paragraph");
   const inside = plain
     ? blocks.map((child) => `<p${child.attrs.html}>${writeInline(child)}</p>`).join("")
-    : blocks.map(printBlock).join("\n\n");
+    : ANEW.blocks(blocks);
   const source = cite && cite.childCount > 0 ? `<cite${cite.attrs.html}>${writeInline(cite)}</cite>` : "";
   return `<blockquote${node.attrs.html}>${inside}${source}</blockquote>`;
 }

@@ -2,11 +2,14 @@
 
 import { TableMap } from "prosemirror-tables";
 import { attribute, attributes, tokens, withAttribute } from "../blocks/html.js";
+import { around } from "../blocks/pieces.js";
+import { children, only, trimmed } from "../blocks/elements.js";
 import { parse } from "../blocks/json.js";
 import { same } from "../blocks/equal.js";
 import { MAX_SPAN, schema } from "./schema.js";
 import { readInline } from "./inline.js";
 import { printBlock } from "./print.js";
+import { readShell } from "./shell.js";
 
 const { nodes } = schema;
 
@@ -15,19 +18,23 @@ const { nodes } = schema;
  * compared with what is stored.
  *
  * @param {import("../blocks/pieces.js").Piece} piece
+ * @param {import("./shell.js").Inner} [inner] how blocks and parts within the block are read
  * @returns {import("prosemirror-model").Node}
  */
-export function readBlock(piece) {
-  const read = piece.whole && READERS[piece.name];
-  if (read && piece.closer === piece.name && isShallow(piece)) {
-    const attrs = parse(piece.json);
-    const node = attrs && read(piece, attrs);
-    if (node) {
-      const printed = printBlock(node);
-      if (printed === piece.source || same(printed, piece.source)) return node;
-    }
-  }
-  return nodes.opaque.create({ name: piece.name, source: piece.source });
+export function readBlock(piece, inner = ANEW) {
+  const attrs = piece.whole && piece.closer === piece.name && isShallow(piece) ? parse(piece.json) : null;
+  const node = attrs && (checked(READERS[piece.name]?.(piece, attrs), piece) ?? readShell(piece, inner));
+  return node ?? nodes.opaque.create({ name: piece.name, source: piece.source });
+}
+
+/** Blocks within a block, and parts of it, without what is known of their stored bytes. */
+const ANEW = { blocks: (parts) => parts.filter((part) => typeof part !== "string").map((piece) => readBlock(piece)), part: (node) => node };
+
+/** The node, if writing it gives what is stored. */
+function checked(node, piece) {
+  if (!node) return null;
+  const printed = printBlock(node);
+  return printed === piece.source || same(printed, piece.source) ? node : null;
 }
 
 /** Blocks within blocks beyond this depth are not edited: each level is printed and compared again. */
@@ -49,48 +56,6 @@ function markup(piece) {
   return piece.inside.join("");
 }
 
-/** The element that is all of a list of tokens: its name, attributes and content. */
-function only(list, ...names) {
-  const [first, last] = [list?.[0], list?.at(-1)];
-  if (first?.type !== "open" || !names.includes(first.name) || last?.type !== "close") return null;
-  let depth = 0;
-  for (const [n, token] of list.entries()) {
-    if (token.type === "open" && !VOID.has(token.name)) depth += 1;
-    if (token.type === "close") depth -= 1;
-    if (depth === 0 && n < list.length - 1) return null;
-  }
-  return { name: first.name, attrs: first.attrs, inside: list.slice(1, -1) };
-}
-
-const VOID = new Set(["br", "img", "hr"]);
-
-/** Tokens without white space at both ends. */
-function trimmed(list) {
-  const blank = (token) => token?.type === "text" && /^[ \t\n\f\r]*$/.test(token.text);
-  let [start, end] = [0, list?.length ?? 0];
-  while (start < end && blank(list[start])) start += 1;
-  while (end > start && blank(list[end - 1])) end -= 1;
-  return list?.slice(start, end) ?? null;
-}
-
-/** Children of a list of tokens, one list each; text between them must be white space. */
-function children(list) {
-  const out = [];
-  let depth = 0;
-  let from = 0;
-  for (const [n, token] of list.entries()) {
-    if (depth === 0 && token.type === "text") {
-      if (/[^ \t\n\f\r]/.test(token.text)) return null;
-      continue;
-    }
-    if (depth === 0) from = n;
-    if (token.type === "open" && !VOID.has(token.name)) depth += 1;
-    if (token.type === "close") depth -= 1;
-    if (depth === 0) out.push(list.slice(from, n + 1));
-  }
-  return out;
-}
-
 function create(type, attrs, content) {
   return content && type.validContent(fragment(content)) ? type.create(attrs, content) : null;
 }
@@ -104,6 +69,12 @@ const textBlock = (type, name) => (piece) => {
   const element = only(trimmed(tokens(markup(piece) ?? "<")), name);
   return element && create(nodes[type], { json: piece.json, html: element.attrs }, readInline(element.inside, name === "pre"));
 };
+
+function button(piece) {
+  const block = only(trimmed(tokens(markup(piece) ?? "<")), "div");
+  const link = block && only(trimmed(block.inside), "a", "button");
+  return link && create(nodes.button, { json: piece.json, html: block.attrs, tag: link.name, link: link.attrs }, readInline(link.inside));
+}
 
 function heading(piece, attrs) {
   const level = attrs.level ?? 2;
@@ -211,19 +182,6 @@ function isRectangular(grid) {
 
 // Lists and quotes have blocks within their elements: the text before, between and after those blocks is read apart.
 
-/** Splits the inside of a block to the text before its inner blocks, the blocks, and the text after them. */
-function around(piece) {
-  const first = piece.inside.findIndex((part) => typeof part !== "string");
-  if (first < 0) return null;
-  const last = piece.inside.findLastIndex((part) => typeof part !== "string");
-  const blocks = [];
-  for (const part of piece.inside.slice(first, last + 1)) {
-    if (typeof part !== "string") blocks.push(part);
-    else if (/[^ \t\n\f\r]/.test(part)) return null;
-  }
-  return { before: piece.inside.slice(0, first).join(""), blocks, after: piece.inside.slice(last + 1).join("") };
-}
-
 const OPEN = /^[ \t\n\f\r]*<([a-z]+)((?:\s[^<>]*)?)>([^]*)$/;
 
 function list(piece, attrs) {
@@ -278,7 +236,7 @@ function quote(piece) {
   const open = OPEN.exec(parts.before);
   const close = /^[ \t\n\f\r]*([^]*)<\/blockquote>[ \t\n\f\r]*$/.exec(parts.after);
   if (!open || open[1] !== "blockquote" || open[3].trim() !== "" || !close) return null;
-  const content = parts.blocks.map(readBlock);
+  const content = parts.blocks.map((block) => readBlock(block));
   if (close[1].trim() !== "") {
     const cite = citation(trimmed(tokens(close[1])));
     if (!cite) return null;
@@ -314,4 +272,5 @@ const READERS = {
   "core/image": image,
   "core/separator": separator,
   "core/table": table,
+  "core/button": button,
 };

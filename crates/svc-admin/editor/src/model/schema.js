@@ -10,6 +10,9 @@ import { attribute, attributes, withAttribute } from "../blocks/html.js";
 /** Attributes that each block has. */
 const block = (html = "") => ({ origin: { default: null }, json: { default: "" }, html: { default: html } });
 
+/** Attributes of a block that contains blocks: the markup before and after them, with the block's comments. */
+const shell = (name, open = "", close = "") => ({ origin: { default: null }, name: { default: name }, open: { default: open }, close: { default: close } });
+
 /** The class of an element, so that alignment and sizes show while writing. */
 function classOf(html) {
   const value = html && attribute(html, "class");
@@ -215,14 +218,66 @@ export const schema = new Schema({
     // The caption of a block that contains other nodes. An empty one is not stored.
     caption: {
       content: "inline*",
-      attrs: { html: { default: ' class="wp-element-caption"' } },
+      isolating: true,
+      attrs: { origin: { default: null }, html: { default: ' class="wp-element-caption"' } },
       parseDOM: [{ tag: "figcaption", context: "table/" }],
       toDOM: () => ["figcaption", { "data-placeholder": "Caption" }, 0],
     },
 
+    // A block that contains any blocks, whose own markup is a wrapper that stays as it is.
+    container: {
+      group: "block part",
+      content: "block+",
+      isolating: true,
+      attrs: shell("core/group", '<!-- wp:group {"layout":{"type":"constrained"}} -->\n<div class="wp-block-group">', "</div>\n<!-- /wp:group -->"),
+      toDOM: () => ["div", 0],
+    },
+
+    // One that contains blocks of certain kinds only: columns, buttons, what plugins have of that sort.
+    frame: {
+      group: "block part",
+      content: "part+",
+      isolating: true,
+      attrs: shell("core/columns", '<!-- wp:columns -->\n<div class="wp-block-columns">', "</div>\n<!-- /wp:columns -->"),
+      toDOM: () => ["div", 0],
+    },
+
+    gallery: {
+      group: "block part",
+      content: "(image | opaque)+ caption",
+      isolating: true,
+      attrs: shell("core/gallery", '<!-- wp:gallery {"linkTo":"none"} -->\n<figure class="wp-block-gallery has-nested-images columns-default is-cropped">', "</figure>\n<!-- /wp:gallery -->"),
+      toDOM: () => ["div", 0],
+    },
+
+    details: {
+      group: "block part",
+      content: "summary block+",
+      isolating: true,
+      attrs: shell("core/details", '<!-- wp:details -->\n<details class="wp-block-details">', "</details>\n<!-- /wp:details -->"),
+      toDOM: () => ["div", 0],
+    },
+
+    summary: {
+      content: "inline*",
+      isolating: true,
+      attrs: { origin: { default: null }, html: { default: "" } },
+      toDOM: () => ["div", { class: "editor-summary", "data-placeholder": "Summary" }, 0],
+    },
+
+    // `link` has the attributes of the element within the block's own, an `a` or a `button`.
+    button: {
+      group: "block part",
+      content: "inline*",
+      marks: "tag strong em strike sub sup code",
+      isolating: true,
+      attrs: { ...block(' class="wp-block-button"'), tag: { default: "a" }, link: { default: ' class="wp-block-button__link wp-element-button"' } },
+      toDOM: () => ["div", ["span", 0]],
+    },
+
     // A block that is shown and stored as it is. `name` is null for text outside blocks.
     opaque: {
-      group: "block",
+      group: "block part",
       atom: true,
       draggable: true,
       attrs: { origin: { default: null }, name: { default: null }, source: { default: "" } },

@@ -23,6 +23,23 @@ export function offer(above, copies, etag, restore, discard) {
   }
 }
 
+/**
+ * Shows a bar for pictures that were not uploaded.
+ *
+ * @param {HTMLElement} above
+ * @param {import("./pictures.js").Picture[]} pictures
+ * @param {() => void} again
+ * @param {() => void} discard
+ */
+export function offerPictures(above, pictures, again, discard) {
+  const names = pictures.map(({ file }) => file.name);
+  const text = names.length === 1 ? `A picture was not uploaded: ${names[0]}.` : `${names.length} pictures were not uploaded: ${names.join(", ")}.`;
+  const bar = el("div", { className: "editor-recover", role: "region", "aria-label": "Pictures that were not uploaded" }, el("span", {}, text),
+    button("Upload again", () => (again(), bar.remove()), { onmousedown: null }),
+    button("Discard", () => (discard(), bar.remove()), { onmousedown: null }));
+  above.before(bar);
+}
+
 /** The time of the day; with the date, if it is another day. */
 function timeOf(time, now) {
   const date = new Date(time);

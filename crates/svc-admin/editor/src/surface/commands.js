@@ -7,65 +7,145 @@ import { heading, orderedList, schema } from "../model/schema.js";
 
 const { nodes } = schema;
 
-/** Index and position of the top-level block of the selection. */
-export function blockAt(state) {
-  const { $from } = state.selection;
-  const index = Math.min($from.index(0), state.doc.childCount - 1);
-  return { index, pos: $from.depth > 0 ? $from.before(1) : $from.pos, node: state.doc.child(index) };
-}
+/** Nodes whose blocks are moved, copied and deleted one by one. */
+const HOLDERS = new Set([nodes.doc, nodes.container, nodes.frame, nodes.gallery, nodes.details]);
 
-/** The position before a top-level block. */
-export function positionOf(doc, index) {
-  let pos = 0;
-  for (let n = 0; n < index; n += 1) pos += doc.child(n).nodeSize;
-  return pos;
+export function isBlock(node) {
+  return Boolean(node?.type.spec.group?.split(" ").includes("block"));
 }
 
 /**
- * Moves the top-level blocks of the selection up (-1) or down (1).
+ * The innermost block around a position, or after it.
+ *
+ * @param {import("prosemirror-model").ResolvedPos} $pos
+ * @returns {{depth: number, index: number, pos: number, node: import("prosemirror-model").Node}} `depth` is the depth of the node that has the block
+ */
+export function blockAround($pos) {
+  for (let depth = $pos.depth; depth >= 0; depth -= 1) {
+    const holder = $pos.node(depth);
+    const index = $pos.index(depth);
+    const node = holder.maybeChild(index);
+    if (HOLDERS.has(holder.type) && isBlock(node)) return { depth, index, pos: $pos.depth > depth ? $pos.before(depth + 1) : $pos.pos, node };
+  }
+  // At the end of the document.
+  const { doc } = $pos;
+  const node = doc.lastChild;
+  return { depth: 0, index: doc.childCount - 1, pos: doc.content.size - node.nodeSize, node };
+}
+
+/** The block of the selection. */
+export function blockAt(state) {
+  return blockAround(state.selection.$from);
+}
+
+/**
+ * Moves the blocks of the selection up (-1) or down (1): within the block that contains them, then to the next column, or
+ * out of it.
  *
  * @param {-1 | 1} by
  */
 export function moveBlock(by) {
   return (state, dispatch) => {
     const { $from, $to } = state.selection;
-    const first = $from.index(0);
-    const last = state.selection instanceof NodeSelection && $from.depth === 0 ? first : $to.index(0);
+    let depth = $from.sharedDepth($to.pos);
+    while (depth > 0 && !(HOLDERS.has($from.node(depth).type) && isBlock($from.node(depth).maybeChild($from.index(depth))))) depth -= 1;
+    const holder = $from.node(depth);
+    const first = $from.index(depth);
+    const last = state.selection instanceof NodeSelection && $from.depth === depth ? first : Math.min($to.index(depth), holder.childCount - 1);
     const target = by < 0 ? first - 1 : last + 1;
-    if (target < 0 || target >= state.doc.childCount) return false;
+    const neighbour = holder.maybeChild(target);
+    if (!isBlock(neighbour)) return depth > 0 && moveOut(by, depth, first, last)(state, dispatch);
     if (dispatch) {
       // The neighbour moves to the other side, so that the selection stays where it is.
-      const neighbour = state.doc.child(target);
       const tr = state.tr;
-      const from = positionOf(state.doc, target);
+      const from = $from.posAtIndex(target, depth);
+      const to = $from.posAtIndex(by < 0 ? last + 1 : first, depth);
       tr.delete(from, from + neighbour.nodeSize);
-      tr.insert(positionOf(tr.doc, by < 0 ? last : first), neighbour);
+      tr.insert(tr.mapping.map(to), neighbour);
       dispatch(tr.scrollIntoView());
     }
     return true;
   };
 }
 
-/** Deletes a top-level block. */
-export function deleteBlock(index) {
+/** Moves blocks out of the node at a depth: to its neighbour if that may have them, and else before or after it. */
+function moveOut(by, depth, first, last) {
   return (state, dispatch) => {
-    if (index >= state.doc.childCount) return false;
+    const { selection } = state;
+    const { $from } = selection;
+    const holder = $from.node(depth);
+    const outer = $from.node(depth - 1);
+    const index = $from.index(depth - 1);
+    const moved = holder.content.cut(offsetOf(holder, first), offsetOf(holder, last + 1));
+    const [start, end] = [$from.posAtIndex(first, depth), $from.posAtIndex(last + 1, depth)];
+    const beside = outer.maybeChild(index + by);
+    let at = by < 0 ? $from.before(depth) : $from.after(depth);
+    let fits = outer.canReplace(by < 0 ? index : index + 1, by < 0 ? index : index + 1, moved);
+    if (!fits && beside?.type === nodes.container) {
+      const edge = by < 0 ? beside.childCount : 0;
+      at += by < 0 ? -1 : 1;
+      fits = beside.canReplace(edge, edge, moved);
+    } else if (!fits && depth > 1) {
+      const up = by < 0 ? $from.index(depth - 2) : $from.index(depth - 2) + 1;
+      at = by < 0 ? $from.before(depth - 1) : $from.after(depth - 1);
+      fits = $from.node(depth - 2).canReplace(up, up, moved);
+    }
+    if (!fits) return false;
     if (dispatch) {
-      const pos = positionOf(state.doc, index);
-      const end = pos + state.doc.child(index).nodeSize;
-      const tr = state.doc.childCount === 1 ? state.tr.replaceWith(pos, end, nodes.paragraph.create()) : state.tr.delete(pos, end);
-      tr.setSelection(Selection.near(tr.doc.resolve(Math.min(pos, tr.doc.content.size)), pos > 0 ? -1 : 1));
+      const tr = state.tr;
+      const offset = selection.from - start;
+      const remaining = holder.canReplace(first, last + 1);
+      if (!remaining && holder.type !== nodes.container && holder.type !== nodes.details) return false;
+      if (remaining) tr.delete(start, end);
+      else tr.replaceWith(start, end, nodes.paragraph.create());
+      const to = tr.mapping.map(at, by);
+      tr.insert(to, moved);
+      tr.setSelection(selection instanceof NodeSelection ? NodeSelection.create(tr.doc, to + offset) : TextSelection.near(tr.doc.resolve(to + offset)));
       dispatch(tr.scrollIntoView());
     }
     return true;
   };
 }
 
-/** Inserts a copy of a top-level block after it. */
-export function duplicateBlock(index) {
+function offsetOf(node, index) {
+  let out = 0;
+  for (let n = 0; n < index; n += 1) out += node.child(n).nodeSize;
+  return out;
+}
+
+/** Deletes the block at a position, and what contains nothing but it, unless that may be empty. */
+export function deleteBlock(pos) {
   return (state, dispatch) => {
-    const node = state.doc.child(index);
-    if (dispatch) dispatch(state.tr.insert(positionOf(state.doc, index + 1), node).scrollIntoView());
+    const $pos = state.doc.resolve(pos);
+    if (!$pos.nodeAfter) return false;
+    let [from, to, depth] = [pos, pos + $pos.nodeAfter.nodeSize, $pos.depth];
+    let [first, last] = [$pos.index(), $pos.index() + 1];
+    while (depth > 0 && !$pos.node(depth).canReplace(first, last) && !$pos.node(depth).canReplaceWith(first, last, nodes.paragraph)) {
+      [from, to] = [$pos.before(depth), $pos.after(depth)];
+      depth -= 1;
+      [first, last] = [$pos.index(depth), $pos.index(depth) + 1];
+    }
+    if (dispatch) {
+      const isOnly = !$pos.node(depth).canReplace(first, last);
+      const tr = isOnly ? state.tr.replaceWith(from, to, nodes.paragraph.create()) : state.tr.delete(from, to);
+      tr.setSelection(Selection.near(tr.doc.resolve(Math.min(from, tr.doc.content.size)), from > 0 && !isOnly ? -1 : 1));
+      dispatch(tr.scrollIntoView());
+    }
+    return true;
+  };
+}
+
+/** Deletes the block that is selected as one. */
+export const deleteSelected = (state, dispatch) => {
+  const { selection } = state;
+  return selection instanceof NodeSelection && isBlock(selection.node) && selection.$from.depth > 0 ? deleteBlock(selection.from)(state, dispatch) : false;
+};
+
+/** Inserts a copy of the block at a position after it. */
+export function duplicateBlock(pos) {
+  return (state, dispatch) => {
+    const node = state.doc.nodeAt(pos);
+    if (dispatch) dispatch(state.tr.insert(pos + node.nodeSize, node).scrollIntoView());
     return true;
   };
 }
@@ -84,11 +164,11 @@ export function wrapList(ordered) {
 
 export const wrapQuote = wrapIn(nodes.quote);
 
-/** The next position after the one given at which a paragraph fits, or null. */
-export function placeAfter($pos) {
+/** The next position after the block around the one given, at which a node fits, or null. */
+export function placeAfter($pos, type = nodes.paragraph) {
   for (let depth = $pos.depth; depth > 0; depth -= 1) {
     const index = $pos.indexAfter(depth - 1);
-    if ($pos.node(depth - 1).canReplaceWith(index, index, nodes.paragraph)) return $pos.after(depth);
+    if ($pos.node(depth - 1).canReplaceWith(index, index, type)) return $pos.after(depth);
   }
   return null;
 }
@@ -96,28 +176,26 @@ export function placeAfter($pos) {
 /** Inserts a block in place of an empty paragraph, or after the block of the selection. */
 export function insertBlock(node) {
   return (state, dispatch) => {
-    const { $from } = state.selection;
+    const { $from, $to } = state.selection;
     const parent = $from.parent;
     const empty = parent.type === nodes.paragraph && parent.childCount === 0 && $from.depth > 0;
     const container = empty ? $from.node(-1) : null;
     const here = empty && container.canReplaceWith($from.index(-1), $from.indexAfter(-1), node.type);
-    const from = here ? $from.before() : $from.depth > 0 ? $from.after(1) : state.selection.to;
+    const block = blockAt(state);
+    const behind = state.selection.node ? $to : state.doc.resolve(block.pos + (block.depth < $from.depth ? block.node.nodeSize : 0));
+    const fits = behind.parent.canReplaceWith(behind.index(), behind.index(), node.type);
+    const from = here ? $from.before() : fits ? behind.pos : placeAfter(behind, node.type);
+    if (from === null) return false;
     const to = here ? $from.after() : from;
     if (dispatch) {
       const tr = state.tr.replaceWith(from, to, node);
       const after = from + node.nodeSize;
-      if (node.isTextblock && node.type !== nodes.image) {
-        tr.setSelection(TextSelection.create(tr.doc, from + 1));
-      } else if (node.type === nodes.table) {
-        if (after >= tr.doc.content.size) tr.insert(after, nodes.paragraph.create());
-        tr.setSelection(Selection.near(tr.doc.resolve(from + 1), 1));
-      } else if (node.type === nodes.image) {
-        tr.setSelection(NodeSelection.create(tr.doc, from));
-      } else {
-        // One can go on writing after a block that has no text.
-        if (after >= tr.doc.content.size) tr.insert(after, nodes.paragraph.create());
-        tr.setSelection(Selection.near(tr.doc.resolve(after), 1));
-      }
+      // One can go on writing after a block that is the last one.
+      const $after = tr.doc.resolve(after);
+      if (!node.isTextblock && !$after.nodeAfter && $after.parent.canReplaceWith($after.index(), $after.index(), nodes.paragraph)) tr.insert(after, nodes.paragraph.create());
+      if (node.type === nodes.image) tr.setSelection(NodeSelection.create(tr.doc, from));
+      else if (node.isTextblock) tr.setSelection(TextSelection.create(tr.doc, from + 1));
+      else tr.setSelection(Selection.near(tr.doc.resolve(node.isLeaf ? after : from + 1), 1));
       dispatch(tr.scrollIntoView());
     }
     return true;

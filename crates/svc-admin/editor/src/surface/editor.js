@@ -6,24 +6,31 @@ import { closeHistory, history } from "prosemirror-history";
 import { EditorState, NodeSelection, Plugin, Selection } from "prosemirror-state";
 import { tableEditing } from "prosemirror-tables";
 import { EditorView } from "prosemirror-view";
+import { attribute } from "../blocks/html.js";
 import { Origins } from "../model/document.js";
 import { schema } from "../model/schema.js";
-import { goToEnd, positionOf } from "./commands.js";
+import { blockAround, goToEnd } from "./commands.js";
+import { ButtonView } from "./buttonview.js";
 import { el } from "./dom.js";
 import { blockHandle } from "./handle.js";
-import { ImageView, imageNodes } from "./image.js";
+import { ImageView, imageNodes, mediaNodes } from "./image.js";
 import { keys } from "./keys.js";
 import { editLink, linkField } from "./link.js";
+import { chooseMedia } from "./media.js";
 import { blockMenu, items } from "./menu.js";
-import { OpaqueView } from "./opaque.js";
+import { OpaqueView, editAsText } from "./opaque.js";
 import { pasteProps } from "./paste.js";
 import { placeholder } from "./placeholder.js";
 import { rules } from "./rules.js";
+import { ShellView, cursorShells } from "./shell.js";
 import { sectionOrder } from "./table.js";
 import { tableBar } from "./tablebar.js";
 import { toolbar } from "./toolbar.js";
 
 export class Editor {
+  /** Where chosen files are inserted; null for the selection. */
+  #target = () => null;
+
   /**
    * @param {object} parts
    * @param {HTMLElement} parts.mount is filled with the editor
@@ -46,6 +53,8 @@ export class Editor {
       nodeViews: {
         opaque: (node, view, getPos) => new OpaqueView(node, view, getPos, this.origins),
         image: (node, view, getPos) => new ImageView(node, view, getPos, parts.uploads),
+        button: (node, view, getPos) => new ButtonView(node, view, getPos),
+        ...Object.fromEntries(["container", "frame", "details", "gallery"].map((name) => [name, (node, view, getPos) => new ShellView(node, view, getPos, (pos) => this.addPictures(pos))])),
       },
       dispatchTransaction: (tr) => {
         this.view.updateState(this.view.state.apply(tr));
@@ -69,7 +78,8 @@ export class Editor {
     const actions = {
       link: editLink,
       toTitle: parts.toTitle,
-      chooseImages: () => this.chooser.click(),
+      chooseImages: () => this.#chooseFiles(),
+      chooseMedia: (several) => this.#chooseMedia(several),
     };
     return EditorState.create({
       doc: this.origins.open(content),
@@ -83,7 +93,8 @@ export class Editor {
         gapCursor(),
         placeholder(),
         toolbar(),
-        blockHandle(),
+        blockHandle(editAsText(this.origins)),
+        cursorShells(),
         tableBar(),
         tableEditing({ allowTableNodeSelection: true }),
         sectionOrder(),
@@ -116,20 +127,67 @@ export class Editor {
 
   /** Inserts images that begin to upload, at a position or the selection. */
   insertFiles(files, pos) {
+    this.insertImages(imageNodes(files, this.parts.uploads), pos);
+  }
+
+  /** Inserts images at a position or the selection: several are a gallery, unless they are in one already. */
+  insertImages(images, pos) {
     const { state } = this.view;
+    const { nodes } = schema;
     const $pos = pos === null ? state.selection.$from : state.doc.resolve(pos);
-    const index = Math.min($pos.index(0), state.doc.childCount - 1);
-    const block = state.doc.child(index);
-    const nodes = imageNodes(files, this.parts.uploads);
-    const isEmpty = block.type === schema.nodes.paragraph && block.childCount === 0;
-    const start = positionOf(state.doc, index);
-    const from = isEmpty || $pos.depth === 0 && pos !== null ? Math.min(isEmpty ? start : $pos.pos, state.doc.content.size) : start + block.nodeSize;
-    const tr = state.tr.replaceWith(from, isEmpty ? start + block.nodeSize : from, nodes);
-    const end = from + nodes.reduce((sum, node) => sum + node.nodeSize, 0);
-    if (end >= tr.doc.content.size) tr.insert(end, schema.nodes.paragraph.create());
-    tr.setSelection(NodeSelection.create(tr.doc, end - nodes.at(-1).nodeSize));
+    const block = blockAround($pos);
+    const isBetween = pos !== null && ($pos.depth === block.depth || $pos.parent.type === nodes.gallery);
+    const inGallery = (isBetween ? $pos.parent : $pos.node(block.depth)).type === nodes.gallery;
+    const isEmpty = block.node.type === nodes.paragraph && block.node.childCount === 0;
+    const content = images.length > 1 && !inGallery ? [nodes.gallery.create(null, [...images, nodes.caption.create()])] : images;
+    const end = block.pos + block.node.nodeSize;
+    const from = isEmpty ? block.pos : isBetween ? $pos.pos : end;
+    const tr = state.tr.replaceWith(from, isEmpty ? end : from, content);
+    const after = tr.doc.resolve(from + content.reduce((sum, node) => sum + node.nodeSize, 0));
+    if (!inGallery && !after.nodeAfter) tr.insert(after.pos, nodes.paragraph.create());
+    // The first one is selected: its alternative text is asked for.
+    tr.setSelection(NodeSelection.create(tr.doc, content === images ? after.pos - images.at(-1).nodeSize : from + 1));
     this.view.dispatch(tr.scrollIntoView());
     this.view.focus();
+  }
+
+  /** Adds images of the media, or files, at the end of a gallery. */
+  addPictures(getPos) {
+    const at = () => {
+      const pos = getPos();
+      const node = pos === undefined ? null : this.view.state.doc.nodeAt(pos);
+      return node ? pos + 1 + node.content.size - node.lastChild.nodeSize : null;
+    };
+    this.#chooseMedia(true, at);
+  }
+
+  #chooseMedia(several, at = () => null) {
+    chooseMedia({
+      uploads: this.parts.uploads,
+      several,
+      chosen: (media) => this.insertImages(mediaNodes(media), at()),
+      upload: () => this.#chooseFiles(at),
+    });
+  }
+
+  #chooseFiles(at = () => null) {
+    this.#target = at;
+    this.chooser.click();
+  }
+
+  /** Gives pictures of an earlier view of the page to the images that wait for them, and adds the others at the end. */
+  addAgain(files) {
+    const { tr, doc } = this.view.state;
+    const rest = [...files];
+    doc.descendants((node, pos) => {
+      if (node.type !== schema.nodes.image) return true;
+      if (rest.length > 0 && node.attrs.upload === null && !attribute(node.attrs.img, "src")) {
+        tr.setNodeMarkup(pos, null, { ...node.attrs, upload: this.parts.uploads.add(rest.shift()) });
+      }
+      return false;
+    });
+    if (tr.docChanged) this.view.dispatch(tr);
+    if (rest.length > 0) this.insertFiles(rest, this.view.state.doc.content.size);
   }
 
   #chosen() {
@@ -139,7 +197,7 @@ export class Editor {
       return !why;
     });
     this.chooser.value = "";
-    if (fitting.length > 0) this.insertFiles(fitting, null);
+    if (fitting.length > 0) this.insertFiles(fitting, this.#target());
   }
 }
 

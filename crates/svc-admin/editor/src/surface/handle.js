@@ -2,13 +2,14 @@
 
 import { NodeSelection, Plugin } from "prosemirror-state";
 import { Slice, Fragment } from "prosemirror-model";
-import { blockAt, deleteBlock, duplicateBlock, moveBlock, positionOf } from "./commands.js";
+import { blockAround, blockAt, deleteBlock, duplicateBlock, isBlock, moveBlock } from "./commands.js";
 import { button, el, float, icon, moveTo, place } from "./dom.js";
 import { openMenu } from "./menu.js";
 
-export function blockHandle() {
+/** @param {(pos: number) => import("prosemirror-state").Command} editAsText */
+export function blockHandle(editAsText) {
   return new Plugin({
-    view: (view) => new Handle(view),
+    view: (view) => new Handle(view, editAsText),
     props: {
       handleDOMEvents: {
         mousemove: (view, event) => (handles.get(view)?.hover(event), false),
@@ -29,10 +30,9 @@ class Handle {
     if (!this.menu.hidden && !this.menu.contains(event.target) && !this.box.contains(event.target)) this.toggle(false);
   };
 
-  constructor(view) {
+  constructor(view, editAsText) {
     this.view = view;
     handles.set(view, this);
-    this.index = 0;
     this.block = null;
     // Not every browser drags button elements.
     this.grip = el("div", {
@@ -46,7 +46,7 @@ class Handle {
     this.box = el("div", { className: "editor-handle", hidden: true }, this.plus, this.grip);
     const action = (label, command) => button(label, () => this.act(command), { role: "menuitem", tabIndex: -1 });
     this.menu = el("div", { className: "editor-float editor-actions", role: "menu", "aria-label": "Block", hidden: true, onkeydown: (event) => this.key(event) },
-      action("Move up", () => moveBlock(-1)), action("Move down", () => moveBlock(1)), action("Duplicate", duplicateBlock), action("Delete", deleteBlock));
+      action("Move up", () => moveBlock(-1)), action("Move down", () => moveBlock(1)), action("Duplicate", duplicateBlock), action("Edit as text", editAsText), action("Delete", deleteBlock));
     float(this.box, this.menu);
     document.addEventListener("pointerdown", this.#outside);
   }
@@ -54,7 +54,7 @@ class Handle {
   /** Shows the handle at the block under the pointer. */
   hover(event) {
     if (isNarrow() || !this.menu.hidden) return;
-    const block = event.target.closest?.(".ProseMirror > *");
+    const block = event.target.closest?.(".ProseMirror > *, .editor-inside > :not(figcaption, .editor-summary)");
     if (block && block !== this.block) this.show(block);
   }
 
@@ -75,8 +75,6 @@ class Handle {
   }
 
   show(block) {
-    const pos = this.view.posAtDOM(block, 0);
-    this.index = Math.min(this.view.state.doc.resolve(pos).index(0), this.view.state.doc.childCount - 1);
     this.block = block;
     this.box.hidden = false;
     const rect = block.getBoundingClientRect();
@@ -86,9 +84,19 @@ class Handle {
     moveTo(this.box, left, rect.top + Math.max(0, (Math.min(line, rect.height) - this.box.offsetHeight) / 2));
   }
 
+  /** The position of the block of the handle. */
+  position() {
+    const { state } = this.view;
+    const $pos = state.doc.resolve(this.view.posAtDOM(this.block, 0));
+    for (let depth = $pos.depth; depth > 0; depth -= 1) {
+      if (isBlock($pos.node(depth)) && this.view.nodeDOM($pos.before(depth)) === this.block) return $pos.before(depth);
+    }
+    return blockAround($pos).pos;
+  }
+
   /** Selects the block of the handle. */
   select() {
-    const pos = positionOf(this.view.state.doc, this.index);
+    const pos = this.position();
     this.view.dispatch(this.view.state.tr.setSelection(NodeSelection.create(this.view.state.doc, pos)));
     return pos;
   }
@@ -113,7 +121,7 @@ class Handle {
 
   act(make) {
     this.toggle(false);
-    make(this.index)(this.view.state, this.view.dispatch);
+    make(this.position())(this.view.state, this.view.dispatch, this.view);
     this.follow();
     this.view.focus();
   }

@@ -53,7 +53,7 @@ export class ImageView {
     } else if (upload?.state === "failed") {
       this.bar = null;
       this.state.replaceChildren(
-        el("span", { className: "editor-error" }, `Not uploaded. ${upload.message} `),
+        el("span", { className: "editor-error" }, `Not uploaded. ${upload.message} ${upload.isKept ? "This browser keeps the picture." : "The picture is lost if you leave this page."} `),
         button("Try again", () => this.uploads.start(this.node.attrs.upload), { onmousedown: null }),
       );
     } else if (upload) {
@@ -115,11 +115,16 @@ export class ImageView {
 }
 
 /** Attributes of an uploaded image, as the block editor stores them. */
-function stored(attrs, media) {
+export function stored(attrs, media) {
   const large = media.media_details?.sizes?.large?.source_url;
   const sizeSlug = large ? "large" : "full";
   const img = withAttribute(withAttribute(withAttribute("", "src", large ?? media.source_url), "alt", attribute(attrs.img, "alt") || media.alt_text || ""), "class", `wp-image-${media.id}`);
   return { upload: null, img, json: stringify({ id: media.id, sizeSlug, linkDestination: "none" }), html: ` class="wp-block-image size-${sizeSlug}"` };
+}
+
+/** Nodes for images of the site's media. */
+export function mediaNodes(media) {
+  return media.map((file) => schema.nodes.image.create(stored({ img: "" }, file)));
 }
 
 /** Nodes for files that begin to upload. */

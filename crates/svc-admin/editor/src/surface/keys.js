@@ -10,7 +10,8 @@ import { TextSelection } from "prosemirror-state";
 import { set } from "../blocks/json.js";
 import { withAttribute } from "../blocks/html.js";
 import { schema } from "../model/schema.js";
-import { goToEnd, moveBlock, placeAfter, setText, wrapList } from "./commands.js";
+import { blockAt, deleteSelected, goToEnd, isBlock, moveBlock, placeAfter, setText, wrapList } from "./commands.js";
+import { backspaceInLayout, leaveLayout, leaveSummary, nextButton } from "./layout.js";
 import { breakInCell, nextCell, previousCell, selectTable, stayInCell } from "./table.js";
 
 const { nodes, marks } = schema;
@@ -103,18 +104,25 @@ const hardBreak = chainCommands(newline, (state, dispatch) => {
 const tab = chainCommands(nextCell, (state, dispatch) => (inNode(state, nodes.list_item) ? indent(state, dispatch) || true : false));
 const shiftTab = chainCommands(previousCell, (state, dispatch) => (inNode(state, nodes.list_item) ? liftListItem(nodes.list_item)(state, dispatch) : false));
 
+/** Pictures of a gallery, buttons and columns are beside each other. */
+const moveSideways = (by) => (state, dispatch) => {
+  const { $from } = state.selection;
+  const depth = blockAt(state).depth;
+  return ($from.node(depth).type === nodes.gallery || $from.node(depth).type === nodes.frame) && moveBlock(by)(state, dispatch);
+};
+
 /**
  * @param {{link: import("prosemirror-state").Command, toTitle: () => boolean}} actions
  */
 export function keys(actions) {
   const bindings = {
-    Enter: chainCommands(leaveVerbatim, newline, breakInCell, splitListItem(nodes.list_item), leaveBlock, goPastNode, createParagraphNear, liftEmptyBlock, split),
+    Enter: chainCommands(leaveVerbatim, newline, breakInCell, nextButton, leaveSummary, leaveLayout, splitListItem(nodes.list_item), leaveBlock, goPastNode, createParagraphNear, liftEmptyBlock, split),
     "Shift-Enter": hardBreak,
     "Mod-Enter": chainCommands(exitCode, (state, dispatch) => (dispatch ? goToEnd(state, dispatch) : true)),
     Tab: tab,
     "Shift-Tab": shiftTab,
-    Backspace: chainCommands(stayInCell(false), backspace),
-    Delete: stayInCell(true),
+    Backspace: chainCommands(deleteSelected, stayInCell(false), backspaceInLayout, backspace),
+    Delete: chainCommands(deleteSelected, stayInCell(true)),
     "Mod-z": undo,
     "Shift-Mod-z": redo,
     "Mod-y": redo,
@@ -125,6 +133,8 @@ export function keys(actions) {
     "Mod-k": actions.link,
     "Alt-Shift-ArrowUp": moveBlock(-1),
     "Alt-Shift-ArrowDown": moveBlock(1),
+    "Alt-Shift-ArrowLeft": moveSideways(-1),
+    "Alt-Shift-ArrowRight": moveSideways(1),
     "Mod-Alt-0": setText(0),
     "Mod-Shift-7": wrapList(true),
     "Mod-Shift-8": wrapList(false),
@@ -138,11 +148,13 @@ export function keys(actions) {
 
 /** Enter on a selected block continues below it. */
 function goPastNode(state, dispatch) {
-  const { node, to } = state.selection;
-  if (!node?.isBlock || state.selection.$from.depth > 0) return false;
+  const { node, $to } = state.selection;
+  if (!isBlock(node)) return false;
+  const at = $to.parent.canReplaceWith($to.index(), $to.index(), nodes.paragraph) ? $to.pos : placeAfter($to);
+  if (at === null) return false;
   if (dispatch) {
-    const tr = state.tr.insert(to, nodes.paragraph.create());
-    dispatch(tr.setSelection(TextSelection.create(tr.doc, to + 1)).scrollIntoView());
+    const tr = state.tr.insert(at, nodes.paragraph.create());
+    dispatch(tr.setSelection(TextSelection.create(tr.doc, at + 1)).scrollIntoView());
   }
   return true;
 }

@@ -4,6 +4,7 @@ import { Plugin, PluginKey } from "prosemirror-state";
 import { schema } from "../model/schema.js";
 import { insertBlock, setCode, setText, wrapList, wrapQuote } from "./commands.js";
 import { el, float, place } from "./dom.js";
+import { buttons, newButton, newColumns, newDetails, newGroup } from "./layout.js";
 import { newTable } from "./table.js";
 
 const { nodes } = schema;
@@ -13,19 +14,26 @@ const { nodes } = schema;
  *   found by the filter, too
  */
 
-/** @param {{chooseImages: () => void}} actions @returns {Item[]} */
+/** @param {{chooseImages: () => void, chooseMedia: (several: boolean) => void}} actions @returns {Item[]} */
 export function items(actions) {
   return [
     { label: "Text", words: "paragraph", run: setText(0) },
     { label: "Heading", words: "title h2", hint: "##", run: setText(2) },
     { label: "Small heading", words: "title h3", hint: "###", run: setText(3) },
     { label: "Image", words: "picture photo upload", run: (_state, dispatch) => (dispatch && actions.chooseImages(), true) },
+    { label: "Image from Media", words: "picture photo library", run: (_state, dispatch) => (dispatch && actions.chooseMedia(false), true) },
+    { label: "Gallery", words: "pictures photos images media", run: (_state, dispatch) => (dispatch && actions.chooseMedia(true), true) },
     { label: "Bulleted list", words: "ul unordered", hint: "-", run: wrapList(false) },
     { label: "Numbered list", words: "ol ordered", hint: "1.", run: wrapList(true) },
     { label: "Quote", words: "blockquote citation", hint: ">", run: wrapQuote },
     { label: "Code", words: "pre program", hint: "```", run: setCode },
     { label: "Separator", words: "line hr rule divider", hint: "---", run: insertBlock(nodes.separator.create()) },
     { label: "Table", words: "grid rows columns", run: insertBlock(newTable(2, 2)) },
+    { label: "Columns", words: "two side layout", run: insertBlock(newColumns(2)) },
+    { label: "Three columns", words: "3 side layout", run: insertBlock(newColumns(3)) },
+    { label: "Buttons", words: "link call action", run: insertBlock(buttons([newButton()])) },
+    { label: "Details", words: "summary accordion disclosure more", run: insertBlock(newDetails()) },
+    { label: "Group", words: "section container", run: insertBlock(newGroup()) },
     { label: "Preformatted", words: "pre poem", run: (state, dispatch) => insertBlock(nodes.preformatted.create())(state, dispatch) },
     { label: "HTML", words: "custom code markup", run: (state, dispatch) => insertBlock(nodes.html.create())(state, dispatch) },
     { label: "Largest heading", words: "title h1", hint: "#", run: setText(1) },
@@ -85,7 +93,7 @@ class Menu {
 
   update(view) {
     const { query, closed } = key.getState(view.state);
-    const shown = query === null || closed || !view.hasFocus() ? [] : this.all.filter((item) => matches(item, query));
+    const shown = query === null || closed || !view.hasFocus() ? [] : found(this.all, query);
     if (shown.length === 0) return this.hide();
     const isNew = this.list.hidden || shown.length !== this.shown.length || shown.some((item, n) => item !== this.shown[n]);
     if (isNew) {
@@ -163,6 +171,13 @@ class Menu {
   destroy() {
     this.list.remove();
   }
+}
+
+/** Items that match, those by their label first. */
+function found(all, query) {
+  const shown = all.filter((item) => matches(item, query));
+  const byLabel = (item) => item.label.toLowerCase().startsWith(query.trim());
+  return [...shown.filter(byLabel), ...shown.filter((item) => !byLabel(item))];
 }
 
 function matches(item, query) {

@@ -1,8 +1,23 @@
 // The view of a block that is stored as it is: its HTML, its name, and its exact markup as text on request.
 
 import { split } from "../blocks/pieces.js";
+import { schema } from "../model/schema.js";
 import { button, el } from "./dom.js";
 import { label, preview } from "./preview.js";
+
+let opened = null;
+
+/** Replaces the block at a position by a field with its markup. */
+export function editAsText(origins) {
+  return (pos) => (state, dispatch) => {
+    const node = state.doc.nodeAt(pos);
+    if (!node) return false;
+    const name = { code_block: "code", table: "table" }[node.type.name] ?? node.type.name;
+    opened = node.type === schema.nodes.opaque ? node.copy() : schema.nodes.opaque.create({ name: node.attrs.name ?? `core/${name}`, source: origins.markup(node), origin: node.attrs.origin });
+    dispatch?.(state.tr.replaceWith(pos, pos + node.nodeSize, opened).setMeta("addToHistory", node.type !== schema.nodes.opaque));
+    return true;
+  };
+}
 
 export class OpaqueView {
   /**
@@ -20,6 +35,7 @@ export class OpaqueView {
     this.dom = el("div", { className: "editor-opaque", role: "group" }, this.bar, this.body);
     this.dom.contentEditable = "false";
     this.show();
+    if (node === opened) queueMicrotask(() => this.open());
   }
 
   show() {
@@ -38,7 +54,7 @@ export class OpaqueView {
     this.message = el("p", { className: "editor-error", role: "alert" });
     const actions = el("div", { className: "editor-opaque-bar" },
       button("Done", () => this.close(), { onmousedown: null }),
-      button("Cancel", () => (this.set(before), this.leave()), { onmousedown: null }));
+      button("Cancel", () => this.cancel(before), { onmousedown: null }));
     this.edit.hidden = true;
     this.body.replaceChildren(this.field, this.message, actions);
     this.field.style.height = `${Math.min(this.field.scrollHeight + 4, innerHeight * 0.7)}px`;
@@ -61,13 +77,19 @@ export class OpaqueView {
     }
     const pos = this.getPos();
     const source = this.node.attrs.source;
-    const read = this.origins.read(source);
+    const read = this.origins.readAgain(this.node) ?? this.origins.read(source);
     this.leave();
     const isSame = read.length === 1 && read[0].type === this.node.type && read[0].attrs.name === this.node.attrs.name;
     if (pos === undefined || isSame) return;
-    const { tr, doc, schema } = this.view.state;
+    const { tr, doc } = this.view.state;
     const nodes = read.length > 0 || doc.childCount > 1 ? read : [schema.nodes.paragraph.create()];
     this.view.dispatch(tr.replaceWith(pos, pos + this.node.nodeSize, nodes));
+  }
+
+  cancel(before) {
+    this.field.value = before;
+    this.set(before);
+    this.close();
   }
 
   leave() {

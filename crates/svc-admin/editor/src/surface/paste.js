@@ -7,6 +7,7 @@ import { fixTables } from "prosemirror-tables";
 import { insertPoint } from "prosemirror-transform";
 import { schema } from "../model/schema.js";
 import { clean } from "./clean.js";
+import { dropBeside } from "./layout.js";
 import { pasteInTable } from "./table.js";
 
 const { nodes } = schema;
@@ -189,7 +190,8 @@ export function pasteProps({ origins, uploads, refused, insertFiles }) {
       return true;
     },
 
-    handleDrop(view, event) {
+    handleDrop(view, event, slice, isMove) {
+      if (dropBeside(view, event, slice, isMove)) return true;
       const files = images(event.dataTransfer);
       if (files.length === 0 || view.dragging) return false;
       event.preventDefault();

@@ -7,6 +7,7 @@
  * @property {"waiting" | "sending" | "failed" | "done"} state
  * @property {number} progress 0 to 1
  * @property {string} message why it failed
+ * @property {boolean} isKept whether the browser keeps the file until it is uploaded
  * @property {Record<string, any> | null} media what the server answered
  */
 
@@ -14,6 +15,8 @@ export class Uploads {
   #all = new Map();
   #listeners = new Set();
   #next = 1;
+  /** Fulfilled when the browser has the files that were added, as far as it can. */
+  keeping = Promise.resolve();
 
   /**
    * @param {object} page
@@ -22,6 +25,7 @@ export class Uploads {
    * @param {() => string} page.nonce
    * @param {() => Promise<boolean>} page.renewNonce gets a new nonce; false if the user is logged out
    * @param {number} page.maxSize bytes, 0 for no limit
+   * @param {import("../save/pictures.js").Pictures} page.pictures keeps files until they are uploaded
    */
   constructor(page) {
     this.page = page;
@@ -38,7 +42,12 @@ export class Uploads {
   /** Begins an upload. Returns its id. */
   add(file) {
     const id = `u${this.#next++}`;
-    this.#all.set(id, { file, url: URL.createObjectURL(file), state: "waiting", progress: 0, message: "", media: null });
+    this.#all.set(id, { file, url: URL.createObjectURL(file), state: "waiting", progress: 0, message: "", isKept: false, media: null });
+    const kept = this.page.pictures.keep(id, file).then((isKept) => {
+      this.#set(id, { isKept });
+      if (this.#all.get(id).state === "done") this.page.pictures.done(id);
+    });
+    this.keeping = Promise.all([this.keeping, kept]);
     this.start(id);
     return id;
   }
@@ -48,9 +57,28 @@ export class Uploads {
     return this.#all.get(id);
   }
 
-  /** Whether an upload has not ended yet. */
-  get isBusy() {
-    return [...this.#all.values()].some(({ state }) => state === "waiting" || state === "sending");
+  /** Whether leaving the page loses a picture. */
+  get isAtRisk() {
+    return [...this.#all.values()].some(({ state, isKept }) => state !== "done" && !isKept);
+  }
+
+  /**
+   * Asks the REST API. Returns null if that fails.
+   *
+   * @param {string} path below the namespace
+   * @returns {Promise<{body: any, pages: number} | null>}
+   */
+  async read(path) {
+    const { rest, nonceHeader } = this.page;
+    const ask = () => fetch(new URL(rest + path, location.href), { credentials: "same-origin", headers: { Accept: "application/json", [nonceHeader]: this.page.nonce() } });
+    try {
+      let response = await ask();
+      if ((response.status === 401 || response.status === 403) && (await this.page.renewNonce())) response = await ask();
+      if (!response.ok) return null;
+      return { body: await response.json(), pages: Number(response.headers.get("X-WP-TotalPages")) || 1 };
+    } catch {
+      return null;
+    }
   }
 
   /** Calls back with the id of an upload that changed. Returns a function that ends it. */
@@ -70,6 +98,7 @@ export class Uploads {
     }
     if (answer.status === 201 && typeof answer.body?.source_url === "string") {
       this.#set(id, { state: "done", progress: 1, media: answer.body });
+      this.page.pictures.done(id);
     } else {
       this.#set(id, { state: "failed", message: reason(answer) });
     }

@@ -392,6 +392,198 @@ await step("images upload with progress, ask for alternative text, and survive f
   assert.equal(site.uploads.length, 4);
 });
 
+const figure = (id, alt = "", size = "large") => `<!-- wp:image {"id":${id},"sizeSlug":"${size}","linkDestination":"none"} -->\n<figure class="wp-block-image size-${size}"><img src="/uploads/${id}${size === "large" ? "-large" : ""}.png" alt="${alt}" class="wp-image-${id}"/></figure>\n<!-- /wp:image -->`;
+const galleryOf = (...images) => `<!-- wp:gallery {"linkTo":"none"} -->\n<figure class="wp-block-gallery has-nested-images columns-default is-cropped">${images.join("\n\n")}</figure>\n<!-- /wp:gallery -->`;
+
+await step("several pictures at once are a gallery, which is ordered, described and extended", async ({ site, page, text }) => {
+  await text.click();
+  await page.keyboard.type("before");
+  site.slow = 300;
+  await page.evaluate((data) => {
+    const transfer = new DataTransfer();
+    for (const name of ["a.png", "b.png", "c.png"]) transfer.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name, { type: "image/png" }));
+    const { left, top } = document.querySelector(".editor-text p").getBoundingClientRect();
+    document.querySelector(".editor-text").dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true, clientX: left + 5, clientY: top + 5 }));
+  }, PNG.toString("base64"));
+  await text.locator("progress").nth(2).waitFor();
+  await page.screenshot({ path: join(folder, "gallery-upload.png") });
+  await text.locator("img[src='/uploads/103-large.png']").waitFor();
+  await page.waitForTimeout(100);
+  const alt = page.getByRole("textbox", { name: "Alternative text" });
+  await alt.nth(1).fill("Second");
+  assert.equal(await settled(page), `${paragraph("before")}\n\n${galleryOf(figure(101), figure(102, "Second"), figure(103))}`);
+  // By keyboard, and by mouse.
+  await text.locator("img").nth(1).click();
+  await page.keyboard.press("Alt+Shift+ArrowLeft");
+  assert.equal(await settled(page), `${paragraph("before")}\n\n${galleryOf(figure(102, "Second"), figure(101), figure(103))}`);
+  const [first, last] = [await text.locator("img").nth(0).boundingBox(), await text.locator("figure").nth(2).boundingBox()];
+  await page.mouse.move(first.x + 20, first.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(last.x + last.width - 4, last.y + 40, { steps: 10 });
+  await page.mouse.up();
+  assert.equal(await settled(page), `${paragraph("before")}\n\n${galleryOf(figure(101), figure(103), figure(102, "Second"))}`);
+  // From the media, with search.
+  await text.locator("[data-name='core/gallery']").hover({ position: { x: 10, y: 10 } });
+  await page.getByRole("button", { name: "Add pictures" }).click();
+  const dialog = page.getByRole("dialog", { name: "Choose images" });
+  await dialog.getByRole("button", { name: "Boats" }).click();
+  await dialog.getByRole("button", { name: "More" }).click();
+  await dialog.getByRole("button", { name: "Harbour 29" }).waitFor();
+  await page.screenshot({ path: join(folder, "media.png") });
+  await dialog.getByRole("searchbox").fill("harbour 17");
+  await dialog.getByRole("button", { name: "Harbour 17" }).click();
+  await dialog.getByRole("button", { name: "Insert 2 images" }).click();
+  const all = galleryOf(figure(101), figure(103), figure(102, "Second"), figure(500, "Boats &amp; &quot;nets&quot;", "full"), figure(517, "", "full"));
+  assert.equal(await settled(page), `${paragraph("before")}\n\n${all}`);
+  await page.screenshot({ path: join(folder, "gallery.png") });
+  // A caption, and on below.
+  await text.locator("[data-name='core/gallery'] > .editor-inside > figcaption").click();
+  await page.keyboard.type("The harbour");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("after");
+  assert.equal(await settled(page), [paragraph("before"), all.replace("</figure>\n<!-- /wp:gallery", '<figcaption class="wp-element-caption">The harbour</figcaption></figure>\n<!-- /wp:gallery'), paragraph("after")].join("\n\n"));
+  // Without its last picture, the gallery is gone.
+  for (let n = 0; n < 5; n += 1) {
+    await text.locator("img").first().click();
+    await page.keyboard.press("Delete");
+  }
+  assert.equal(await settled(page), [paragraph("before"), paragraph("after")].join("\n\n"));
+});
+
+await step("an image from the media", async ({ page, text }) => {
+  await text.click();
+  await page.keyboard.type("/media");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Choose an image" }).getByRole("button", { name: "Harbour 3", exact: true }).click();
+  assert.equal(await settled(page), figure(503, "", "full"));
+});
+
+await step("a picture that was not uploaded is offered again", async ({ site, page, text, context, open }) => {
+  site.failUploads = 2;
+  await text.click();
+  await page.keyboard.type("text");
+  await paste(page, { file: PNG.toString("base64"), name: "first.png" });
+  await page.getByText("This browser keeps the picture.").waitFor();
+  await page.getByRole("textbox", { name: "Alternative text" }).fill("Described");
+  await page.keyboard.press("Control+s");
+  await page.locator("#save-state", { hasText: "Draft saved." }).waitFor();
+  await page.close({ runBeforeUnload: false });
+  const again = await context.newPage();
+  await open(again);
+  await again.getByText("A picture was not uploaded: first.png.").waitFor();
+  await again.screenshot({ path: join(folder, "picture-left.png") });
+  // A page that is open keeps its own.
+  const other = await context.newPage();
+  await open(other);
+  await again.bringToFront();
+  await again.getByRole("button", { name: "Upload again" }).click();
+  await again.getByText("The disk is full.").waitFor();
+  await again.getByRole("button", { name: "Try again" }).click();
+  await again.locator("img[src='/uploads/103-large.png']").waitFor();
+  assert.equal(await settled(again), `${paragraph("text")}\n\n${figure(103, "Described")}`);
+  await open(other);
+  await other.waitForTimeout(300);
+  assert.equal(await other.getByText("was not uploaded").count(), 0);
+});
+
+await step("leaving is warned about if a picture would be lost", async ({ site, page, text }) => {
+  await page.evaluate(() => Object.defineProperty(IDBFactory.prototype, "open", { value: () => { throw new Error("full"); } }));
+  site.failUploads = 1;
+  await text.click();
+  await paste(page, { file: PNG.toString("base64") });
+  await page.getByText("The picture is lost if you leave this page.").waitFor();
+  const asked = page.waitForEvent("dialog");
+  page.goto("about:blank").catch(() => {});
+  const dialog = await asked;
+  assert.equal(dialog.type(), "beforeunload");
+  await dialog.dismiss();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await text.locator("img[src='/uploads/102-large.png']").waitFor();
+});
+
+await step("columns, groups, details and buttons", async ({ page, text }) => {
+  await text.click();
+  await page.keyboard.type("/col");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("left");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("- item");
+  await text.locator("[data-name='core/column']").nth(1).locator("p").click();
+  await page.keyboard.type("right");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("below");
+  const list = '<!-- wp:list -->\n<ul class="wp-block-list"><!-- wp:list-item -->\n<li>item</li>\n<!-- /wp:list-item --></ul>\n<!-- /wp:list -->';
+  const columns = (...list) => `<!-- wp:columns -->\n<div class="wp-block-columns">${list.map((blocks) => `<!-- wp:column -->\n<div class="wp-block-column">${blocks.join("\n\n")}</div>\n<!-- /wp:column -->`).join("\n\n")}</div>\n<!-- /wp:columns -->`;
+  assert.equal(await settled(page), `${columns([paragraph("left"), list], [paragraph("right")])}\n\n${paragraph("below")}`);
+  await page.screenshot({ path: join(folder, "columns.png") });
+  // Blocks move within a column, and to the next one.
+  await text.getByText("left").click();
+  await page.keyboard.press("Alt+Shift+ArrowDown");
+  assert.equal(await settled(page), `${columns([list, paragraph("left")], [paragraph("right")])}\n\n${paragraph("below")}`);
+  await page.keyboard.press("Alt+Shift+ArrowDown");
+  assert.equal(await settled(page), `${columns([list], [paragraph("left"), paragraph("right")])}\n\n${paragraph("below")}`);
+  await page.keyboard.press("Alt+Shift+ArrowUp");
+  assert.equal(await settled(page), `${columns([list, paragraph("left")], [paragraph("right")])}\n\n${paragraph("below")}`);
+  // The columns as one: Escape twice, or the handle.
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Alt+Shift+ArrowDown");
+  assert.equal(await settled(page), `${paragraph("below")}\n\n${columns([list, paragraph("left")], [paragraph("right")])}`);
+  await page.keyboard.press("Delete");
+  assert.equal(await settled(page), paragraph("below"));
+  await text.getByText("below").click();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("/but");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Read");
+  await page.getByRole("textbox", { name: "URL of the button" }).fill("example.org/a?b&c");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("More");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("/det");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Why?");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Because");
+  const button = (label, href = "") => `<!-- wp:button -->\n<div class="wp-block-button"><a class="wp-block-button__link wp-element-button"${href}>${label}</a></div>\n<!-- /wp:button -->`;
+  assert.equal(await settled(page), [
+    paragraph("below"),
+    `<!-- wp:buttons -->\n<div class="wp-block-buttons">${button("Read", ' href="https://example.org/a?b&amp;c"')}\n\n${button("More")}</div>\n<!-- /wp:buttons -->`,
+    `<!-- wp:details -->\n<details class="wp-block-details"><summary>Why?</summary>${paragraph("Because")}</details>\n<!-- /wp:details -->`,
+  ].join("\n\n"));
+  await page.screenshot({ path: join(folder, "buttons.png") });
+});
+
+const COVER = (inside) => `<!-- wp:cover {"url":"/uploads/1.png","dimRatio":50} -->\n<div class="wp-block-cover"><span aria-hidden="true" class="wp-block-cover__background has-background-dim"></span><img class="wp-block-cover__image-background" alt="" src="/uploads/1.png" data-object-fit="cover"/><div class="wp-block-cover__inner-container">  ${inside}\n</div></div>\n<!-- /wp:cover -->`;
+await step("blocks within any wrapper are edited, and the wrapper stays byte for byte", async ({ page, text }) => {
+  const inner = (word) => `<!-- wp:my/box {"n":1.0} --><my-box data-x='1'><!-- wp:heading -->\n<h2>Old  heading</h2>\n<!-- /wp:heading -->\n<!-- wp:paragraph -->\n<p>${word}</p>\n<!-- /wp:paragraph --></my-box><!-- /wp:my/box -->`;
+  await text.locator("p").click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(" more");
+  assert.equal(await settled(page), COVER(inner("text more")));
+  await page.screenshot({ path: join(folder, "cover.png") });
+  // A wrapper is edited as text, and left unchanged by Cancel.
+  await text.locator("p").hover();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await text.locator("[data-name='core/cover']").hover({ position: { x: 5, y: 5 } });
+  await page.getByRole("button", { name: /^Block:/ }).click();
+  await page.getByRole("menuitem", { name: "Edit as text" }).click();
+  const field = page.getByRole("textbox", { name: "Markup of the block" });
+  assert.equal(await field.inputValue(), COVER(inner("text more")));
+  await field.fill("x");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await settled(page), COVER(inner("text more")));
+  assert.equal(await text.locator("p").innerText(), "text more");
+}, { content: COVER(`<!-- wp:my/box {"n":1.0} --><my-box data-x='1'><!-- wp:heading -->\n<h2>Old  heading</h2>\n<!-- /wp:heading -->\n<!-- wp:paragraph -->\n<p>text</p>\n<!-- /wp:paragraph --></my-box><!-- /wp:my/box -->`) });
+
 await step("invalid field, expired nonce, logged out", async ({ site, page, text, state, context }) => {
   await text.click();
   await page.keyboard.type("text");

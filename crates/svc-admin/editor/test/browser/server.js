@@ -52,13 +52,14 @@ export class Site {
   async handle(request, response) {
     const url = new URL(request.url, "http://localhost");
     const send = (status, type, body, headers = {}) => response.writeHead(status, { "Content-Type": type, ...headers }).end(body);
-    const json = (status, body) => send(status, "application/json", JSON.stringify(body));
+    const json = (status, body, headers) => send(status, "application/json", JSON.stringify(body), headers);
     if (url.pathname === "/wp-admin/assets/editor.js") return send(200, "text/javascript", gunzipSync(asset("editor.min.js.gz")));
     if (url.pathname === "/wp-admin/assets/editor.css") return send(200, "text/css", asset("editor.css"));
     if (url.pathname === "/page.css") return send(200, "text/css", STYLE);
     if (url.pathname.startsWith("/uploads/")) return send(200, "image/png", PNG);
     if (url.pathname === "/login") return ((this.loggedIn = true), send(200, "text/html", "<!doctype html><title>Logged in</title>"));
     if (url.pathname === "/wp-admin/admin-ajax.php") return send(200, "text/plain", `rest-${this.nonce}`);
+    if (url.pathname === "/wp-json/wp/v2/media" && request.method === "GET") return request.headers["x-wp-nonce"] === `rest-${this.nonce}` ? this.list(url, json) : json(403, {});
     if (url.pathname === "/wp-json/wp/v2/media") return this.media(request, json);
     if (url.pathname !== "/wp-admin/post.php") return send(404, "text/plain", "");
     if (request.method === "POST") return this.save(await text(request), json);
@@ -66,14 +67,25 @@ export class Site {
     return send(200, "text/html; charset=utf-8", this.page(), { "Content-Security-Policy": CSP, "Cache-Control": "no-store" });
   }
 
+  /** The site's media, in pages as the REST API has them. */
+  library = Array.from({ length: 30 }, (_, n) => ({ id: 500 + n, title: { rendered: `Harbour ${n}` }, alt_text: n === 0 ? "Boats & \"nets\"" : "", source_url: `/uploads/${500 + n}.png`, media_details: { sizes: {} } }));
+
+  list(url, json) {
+    const { searchParams: query } = url;
+    const found = this.library.filter(({ title }) => title.rendered.toLowerCase().includes((query.get("search") ?? "").toLowerCase()));
+    const size = Number(query.get("per_page"));
+    const page = Number(query.get("page"));
+    return json(200, found.slice((page - 1) * size, page * size), { "X-WP-TotalPages": String(Math.ceil(found.length / size)) });
+  }
+
   async media(request, json) {
     let size = 0;
     for await (const part of request) size += part.length;
     this.uploads.push({ size, headers: request.headers });
+    const id = 100 + this.uploads.length;
     if (this.slow) await new Promise((resolve) => setTimeout(resolve, this.slow));
     if (request.headers["x-wp-nonce"] !== `rest-${this.nonce}`) return json(403, { code: "rest_cookie_invalid_nonce", message: "Cookie check failed" });
     if (this.failUploads > 0) return ((this.failUploads -= 1), json(500, { message: "The disk is full." }));
-    const id = 100 + this.uploads.length;
     return json(201, { id, source_url: `/uploads/${id}.png`, alt_text: "", media_details: { sizes: { large: { source_url: `/uploads/${id}-large.png` } } } });
   }
 
