@@ -1,6 +1,7 @@
 // Contents and documents made from a seed.
 
 import { aligned, heading, orderedList, schema } from "../src/model/schema.js";
+import { embedAttrs } from "../src/surface/embed.js";
 import { buttons, column, newButton } from "../src/surface/layout.js";
 
 const { nodes, marks } = schema;
@@ -39,7 +40,7 @@ export function randomDoc(random) {
 }
 
 function randomBlock(random, depth) {
-  const kinds = ["paragraph", "paragraph", "heading", "list", "code", "preformatted", "image", "separator", "html", "table"];
+  const kinds = ["paragraph", "paragraph", "heading", "list", "code", "preformatted", "image", "separator", "html", "table", "embed"];
   if (depth < 2) kinds.push("quote", "container", "columns", "buttons", "details", "gallery");
   switch (random.pick(kinds)) {
     case "heading":
@@ -52,6 +53,8 @@ function randomBlock(random, depth) {
       return nodes.preformatted.create(null, inline(random));
     case "image":
       return image(random);
+    case "embed":
+      return nodes.embed.create(embedAttrs("https://vimeo.com/1?a=b&c--d", { name: "vimeo", type: "video" }, random.chance(0.5) ? [16, 9] : null), random.chance(0.5) ? inline(random) : null);
     case "table":
       return table(random);
     case "container":
@@ -162,6 +165,8 @@ const BLOCKS = [
   "<!-- wp:my/block {\"a\":\"\\u002d\\u002d\\u003e\",\"n\":12345678901234567890} /-->",
   "<!-- wp:group --><div><!-- wp:paragraph --><p>x</p><!-- /wp:paragraph --></div><!-- /wp:group -->",
   "<!-- wp:gallery {\"columns\":2,\"x\":1.0} -->\n<figure class=\"wp-block-gallery has-nested-images\" data-y><!-- wp:image {\"id\":1} -->\n<figure class=\"wp-block-image\"><img src=\"a.jpg\" alt=\"\"/></figure>\n<!-- /wp:image --> <!-- wp:image -->\n<figure><img src=\"b.jpg\"></figure>\n<!-- /wp:image --><figcaption class='c'>a &#8217; <b>b</b></figcaption></figure>\n<!-- /wp:gallery -->",
+  "<!-- wp:embed {\"url\":\"https://e.org/\",\"x\":1.0} -->\n<figure class=\"wp-block-embed\" data-y=''><div class=\"wp-block-embed__wrapper\">\nhttps://e.org/?a&amp;b\n</div><figcaption>c <b>d</b></figcaption></figure>\n<!-- /wp:embed -->",
+  "<!-- wp:embed --><figure><div>https://e.org/</div></figure><!-- /wp:embed -->",
   "<!-- wp:gallery --><figure class=\"wp-block-gallery\"></figure><!-- /wp:gallery -->",
   "<!-- wp:buttons {\"layout\":{\"type\":\"flex\"}} -->\n<div class=\"wp-block-buttons\"><!-- wp:button {\"x\":[]} -->\n<div class=\"wp-block-button\"><a class=\"wp-block-button__link wp-element-button\" href=\"#\" rel='x'>a <strong>b</strong></a></div>\n<!-- /wp:button -->\n<!-- wp:button --><div class=\"wp-block-button\"><button type=\"button\">c</button></div><!-- /wp:button --></div>\n<!-- /wp:buttons -->",
   "<!-- wp:details {\"summary\":\"s\"} -->\n<details open class=\"wp-block-details\"><summary id=\"s\">a &#38; b</summary><!-- wp:paragraph -->\n<p>c</p>\n<!-- /wp:paragraph --></details>\n<!-- /wp:details -->",

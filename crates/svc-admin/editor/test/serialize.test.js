@@ -3,6 +3,7 @@
 
 import { test } from "node:test";
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { set, stringify } from "../src/blocks/json.js";
 import { withAttribute } from "../src/blocks/html.js";
 import { same } from "../src/blocks/equal.js";
@@ -10,6 +11,8 @@ import { split } from "../src/blocks/pieces.js";
 import { aligned, heading, orderedList, schema } from "../src/model/schema.js";
 import { Origins } from "../src/model/document.js";
 import { printBlock } from "../src/model/print.js";
+import { HOSTS, providerOf } from "../src/blocks/providers.js";
+import { embedAttrs, ratioOf } from "../src/surface/embed.js";
 import { buttons, column, newButton } from "../src/surface/layout.js";
 import { newTable } from "../src/surface/table.js";
 import { Random, randomDoc } from "./generate.js";
@@ -94,6 +97,10 @@ const CASES = {
     nodes.gallery.create(null, [nodes.image.create({ img: ' src="a.jpg" alt=""' }), nodes.image.create({ img: ' src="b.jpg" alt=""' }, text("c")), nodes.caption.create(null, text("d"))]),
     "<!-- wp:gallery {\"linkTo\":\"none\"} -->\n<figure class=\"wp-block-gallery has-nested-images columns-default is-cropped\"><!-- wp:image -->\n<figure class=\"wp-block-image\"><img src=\"a.jpg\" alt=\"\"/></figure>\n<!-- /wp:image -->\n\n<!-- wp:image -->\n<figure class=\"wp-block-image\"><img src=\"b.jpg\" alt=\"\"/><figcaption class=\"wp-element-caption\">c</figcaption></figure>\n<!-- /wp:image --><figcaption class=\"wp-element-caption\">d</figcaption></figure>\n<!-- /wp:gallery -->",
   ],
+  "embed": [
+    nodes.embed.create(embedAttrs("https://www.youtube.com/watch?v=x&t=1", { name: "youtube", type: "video" }, [16, 9]), text("a")),
+    "<!-- wp:embed {\"url\":\"https://www.youtube.com/watch?v=x\\u0026t=1\",\"type\":\"video\",\"providerNameSlug\":\"youtube\",\"responsive\":true,\"className\":\"wp-embed-aspect-16-9 wp-has-aspect-ratio\"} -->\n<figure class=\"wp-block-embed is-type-video is-provider-youtube wp-block-embed-youtube wp-embed-aspect-16-9 wp-has-aspect-ratio\"><div class=\"wp-block-embed__wrapper\">\nhttps://www.youtube.com/watch?v=x&amp;t=1\n</div><figcaption class=\"wp-element-caption\">a</figcaption></figure>\n<!-- /wp:embed -->",
+  ],
   "separator": [nodes.separator.create(), "<!-- wp:separator -->\n<hr class=\"wp-block-separator has-alpha-channel-opacity\"/>\n<!-- /wp:separator -->"],
   "HTML": [nodes.html.create(null, text("<div>\n<b>x</b> & y</div>")), "<!-- wp:html -->\n<div>\n<b>x</b> & y</div>\n<!-- /wp:html -->"],
 };
@@ -161,6 +168,16 @@ test("wrappers stay as they are, and only wrappers are edited inside", () => {
   }
 });
 
+test("providers are those of the server", () => {
+  const server = readFileSync(new URL("../../../svc-controllers/src/oembed/providers.rs", import.meta.url), "utf8");
+  const hosts = [...server.matchAll(/^ {4}provider\(&\[([^\]]*)\]/gm)].flatMap(([, list]) => [...list.matchAll(/"([^"]+)"/g)].map(([, host]) => host));
+  assert.deepEqual(HOSTS, hosts);
+  const cases = { "https://m.youtube.com/watch?v=x": "youtube", "https://x.com/a/status/1": "twitter", "https://youtu.be/x": "youtube" };
+  for (const [url, name] of Object.entries(cases)) assert.equal(providerOf(url)?.name, name);
+  for (const url of ["https://www.youtube.com/about", "https://notyoutube.com/watch", "https://youtube.com.example/watch", "https://youtube.com@example/watch", "ftp://youtube.com/watch", "https://x.com//status/1", "x"]) assert.equal(providerOf(url), null, url);
+  assert.deepEqual(['<iframe width="500" height="281">', "<iframe src=x height='375' width='500' >", "<iframe width=500 height=100>", "<p>"].map(ratioOf), [[16, 9], [4, 3], null, null]);
+});
+
 test("blocks with nothing to edit stay as they are", () => {
   const types = (markup) => new Origins().read(markup).map((node) => node.type.name);
   assert.deepEqual(types("<!-- wp:social-links --><ul><!-- wp:social-link /--></ul><!-- /wp:social-links -->"), ["opaque"]);
@@ -181,8 +198,13 @@ const EDITED = [
   ["<!-- wp:quote --><blockquote class=\"wp-block-quote is-style-plain\"><p>a</p><p>b</p><cite>c</cite></blockquote><!-- /wp:quote -->", "quote"],
   ["<!-- wp:image {\"align\":\"wide\"} -->\n<figure class=\"wp-block-image alignwide\"><a href=\"/x\" rel=\"y\"><img src=\"a.jpg\" alt=\"\" width=\"10\" /></a></figure>\n<!-- /wp:image -->", "image"],
   ["<!-- wp:table {\"hasFixedLayout\":false,\"className\":\"is-style-stripes\"} -->\n<figure class=\"wp-block-table is-style-stripes\" id=\"t\"><table style=\"border-width:1px\" data-x>\n<thead class=\"h\"><tr class='r'><th scope=\"col\" data-align=\"left\" class=\"has-text-align-left x\">a</th><th>b</th></tr></thead>\n<tbody><tr><td rowspan=\"2\">c <a href=\"#x\">d</a></td><td>e</td></tr>\n<tr><td><img src=\"x.png\" alt=\"\"/></td></tr></tbody></table><figcaption>f</figcaption></figure>\n<!-- /wp:table -->", "table"],
+  ["<!-- wp:embed {\"url\":\"https://e.org/x\",\"a\":1.0} --><figure class='e' data-x>\n<div class=\"wp-block-embed__wrapper\">\n  https://e.org/x?a&amp;b \n</div><figcaption>c</figcaption></figure><!-- /wp:embed -->", "embed"],
 ];
 const OPAQUE = [
+  "<!-- wp:embed --><figure><div>https://e.org/x</div></figure><!-- /wp:embed -->",
+  "<!-- wp:embed --><figure><div>\nhttps://e.org/x y\n</div></figure><!-- /wp:embed -->",
+  "<!-- wp:embed --><figure><div>\n<a href=\"x\">https://e.org/x</a>\n</div></figure><!-- /wp:embed -->",
+  "<!-- wp:embed --><figure><div>\nhttps://e.org/x\n</div><figcaption></figcaption></figure><!-- /wp:embed -->",
   "<!-- wp:paragraph --><p>a</p><p>b</p><!-- /wp:paragraph -->",
   "<!-- wp:paragraph --><p>a <!-- more --> b</p><!-- /wp:paragraph -->",
   "<!-- wp:paragraph --><p>a<a id=\"anchor\"></a></p><!-- /wp:paragraph -->",

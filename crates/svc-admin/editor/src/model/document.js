@@ -162,8 +162,9 @@ function isBlank(node) {
   return node.type === schema.nodes.paragraph && node.childCount === 0;
 }
 
-/** A picture that is still uploaded, without any text yet, or a gallery of such ones. */
+/** A picture that is still uploaded, without any text yet, a gallery of such ones, or an embed without a URL. */
 function isUnfinished(node) {
   if (node.type === schema.nodes.gallery) return node.children.slice(0, -1).every(isUnfinished);
+  if (node.type === schema.nodes.embed) return node.attrs.url === "";
   return node.type === schema.nodes.image && node.childCount === 0 && !/\s(?:src|alt)="[^"]/.test(node.attrs.img);
 }

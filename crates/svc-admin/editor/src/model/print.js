@@ -46,6 +46,8 @@ export function printBlock(node, inner = ANEW) {
       return attrs.open + inner.part(node.firstChild, printSummary) + inner.blocks(node.children.slice(1)) + attrs.close;
     case "button":
       return comment("button", attrs.json, `\n<div${attrs.html}><${attrs.tag}${attrs.link}>${writeInline(node)}</${attrs.tag}></div>\n`);
+    case "embed":
+      return comment("embed", attrs.json, `\n${printEmbed(node)}\n`);
     case "list":
       return comment("list", attrs.json, `\n${printList(node, attrs.plain)}\n`);
     case "quote":
@@ -72,6 +74,12 @@ function printFigure(node) {
   const linked = link === null ? picture : `<a${link}>${picture}</a>`;
   const text = node.childCount > 0 ? `<figcaption${caption}>${writeInline(node)}</figcaption>` : "";
   return `<figure${html}>${linked}${text}</figure>`;
+}
+
+function printEmbed(node) {
+  const { html, wrapper, url, caption } = node.attrs;
+  const text = node.childCount > 0 ? `<figcaption${caption}>${writeInline(node)}</figcaption>` : "";
+  return `<figure${html}><div${wrapper}>\n${escapeText(url)}\n</div>${text}</figure>`;
 }
 
 function printTable(node) {

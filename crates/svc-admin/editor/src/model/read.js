@@ -121,6 +121,22 @@ function image(piece) {
   return text && create(nodes.image, { ...attrs, caption: caption.attrs }, text);
 }
 
+function embed(piece) {
+  const figure = only(trimmed(tokens(markup(piece) ?? "<")), "figure");
+  const parts = figure && children(figure.inside);
+  const wrapper = parts?.length <= 2 && only(parts[0], "div");
+  const list = wrapper && trimmed(wrapper.inside);
+  if (list?.length !== 1 || list[0].type !== "text") return null;
+  // The URL is on a line of its own, where WordPress looks for it.
+  const [, url] = /^[ \t\r]*\n\s*(https?:\/\/\S+)[ \t\r]*\n\s*$/.exec(list[0].text) ?? [];
+  if (!url) return null;
+  const attrs = { json: piece.json, html: figure.attrs, wrapper: wrapper.attrs, url };
+  if (parts.length === 1) return nodes.embed.create(attrs);
+  const caption = only(parts[1], "figcaption");
+  const text = caption && readInline(caption.inside);
+  return text?.length > 0 ? create(nodes.embed, { ...attrs, caption: caption.attrs }, text) : null;
+}
+
 /** Rows and cells of a table that is edited at most. */
 const MAX_ROWS = 1000;
 const MAX_CELLS = 5000;
@@ -273,4 +289,5 @@ const READERS = {
   "core/separator": separator,
   "core/table": table,
   "core/button": button,
+  "core/embed": embed,
 };

@@ -275,6 +275,23 @@ export const schema = new Schema({
       toDOM: () => ["div", ["span", 0]],
     },
 
+    // An embed, which is stored as its URL. The text is the caption.
+    embed: {
+      group: "block part",
+      content: "inline*",
+      draggable: true,
+      isolating: true,
+      attrs: {
+        ...block(' class="wp-block-embed"'),
+        url: { default: "" },
+        wrapper: { default: ' class="wp-block-embed__wrapper"' },
+        caption: { default: ' class="wp-element-caption"' },
+        /** Whether the server may still find out its type. Not stored. */
+        isNew: { default: false },
+      },
+      toDOM: () => ["figure", ["figcaption", 0]],
+    },
+
     // A block that is shown and stored as it is. `name` is null for text outside blocks.
     opaque: {
       group: "block part",

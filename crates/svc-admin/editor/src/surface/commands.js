@@ -192,8 +192,8 @@ export function insertBlock(node) {
       const after = from + node.nodeSize;
       // One can go on writing after a block that is the last one.
       const $after = tr.doc.resolve(after);
-      if (!node.isTextblock && !$after.nodeAfter && $after.parent.canReplaceWith($after.index(), $after.index(), nodes.paragraph)) tr.insert(after, nodes.paragraph.create());
-      if (node.type === nodes.image) tr.setSelection(NodeSelection.create(tr.doc, from));
+      if ((!node.isTextblock || node.type === nodes.embed) && !$after.nodeAfter && $after.parent.canReplaceWith($after.index(), $after.index(), nodes.paragraph)) tr.insert(after, nodes.paragraph.create());
+      if (node.type === nodes.image || node.type === nodes.embed) tr.setSelection(NodeSelection.create(tr.doc, from));
       else if (node.isTextblock) tr.setSelection(TextSelection.create(tr.doc, from + 1));
       else tr.setSelection(Selection.near(tr.doc.resolve(node.isLeaf ? after : from + 1), 1));
       dispatch(tr.scrollIntoView());

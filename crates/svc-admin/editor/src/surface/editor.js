@@ -12,6 +12,7 @@ import { schema } from "../model/schema.js";
 import { blockAround, goToEnd } from "./commands.js";
 import { ButtonView } from "./buttonview.js";
 import { el } from "./dom.js";
+import { EmbedView } from "./embed.js";
 import { blockHandle } from "./handle.js";
 import { ImageView, imageNodes, mediaNodes } from "./image.js";
 import { keys } from "./keys.js";
@@ -53,6 +54,7 @@ export class Editor {
       nodeViews: {
         opaque: (node, view, getPos) => new OpaqueView(node, view, getPos, this.origins),
         image: (node, view, getPos) => new ImageView(node, view, getPos, parts.uploads),
+        embed: (node, view, getPos) => new EmbedView(node, view, getPos, parts.uploads),
         button: (node, view, getPos) => new ButtonView(node, view, getPos),
         ...Object.fromEntries(["container", "frame", "details", "gallery"].map((name) => [name, (node, view, getPos) => new ShellView(node, view, getPos, (pos) => this.addPictures(pos))])),
       },

@@ -47,7 +47,7 @@ const leaveVerbatim = (state, dispatch) => {
 };
 
 /** Texts in which Enter continues below their block. */
-const LEFT = new Set([nodes.image, nodes.citation, nodes.caption]);
+const LEFT = new Set([nodes.image, nodes.embed, nodes.citation, nodes.caption]);
 
 /** Enter in a caption or a source continues below the block. */
 const leaveBlock = (state, dispatch) => {

@@ -32,6 +32,7 @@ export function items(actions) {
     { label: "Columns", words: "two side layout", run: insertBlock(newColumns(2)) },
     { label: "Three columns", words: "3 side layout", run: insertBlock(newColumns(3)) },
     { label: "Buttons", words: "link call action", run: insertBlock(buttons([newButton()])) },
+    { label: "Embed", words: "video youtube vimeo audio link url", run: insertBlock(nodes.embed.create()) },
     { label: "Details", words: "summary accordion disclosure more", run: insertBlock(newDetails()) },
     { label: "Group", words: "section container", run: insertBlock(newGroup()) },
     { label: "Preformatted", words: "pre poem", run: (state, dispatch) => insertBlock(nodes.preformatted.create())(state, dispatch) },

@@ -7,6 +7,7 @@ import { fixTables } from "prosemirror-tables";
 import { insertPoint } from "prosemirror-transform";
 import { schema } from "../model/schema.js";
 import { clean } from "./clean.js";
+import { newEmbed } from "./embed.js";
 import { dropBeside } from "./layout.js";
 import { pasteInTable } from "./table.js";
 
@@ -173,8 +174,10 @@ export function pasteProps({ origins, uploads, refused, insertFiles }) {
       const files = images(data);
       if (files.length > 0 && text.trim() === "") return take(view, files, null);
       if (isUrl(text) && linkSelection(view, text.trim())) return true;
+      const shift = view.input?.shiftKey;
+      if (isUrl(text) && !shift && embedUrl(view, text.trim())) return true;
       // With Shift, text is pasted as it is.
-      const slice = view.input?.shiftKey ? null : structured(html, text);
+      const slice = shift ? null : structured(html, text);
       if (pasteInTable(view, event, slice ?? parsed)) return true;
       const { tr } = view.state;
       const lines = isPlainPlace(parent.type) && asLines(slice ?? parsed, parent.type);
@@ -229,6 +232,20 @@ function plainText(leaf) {
 
 function isUrl(text) {
   return /^\s*https?:\/\/\S+\s*$/.test(text);
+}
+
+/** A URL of a provider that is pasted on a line of its own becomes an embed. */
+function embedUrl(view, url) {
+  const { $from, empty } = view.state.selection;
+  const { parent } = $from;
+  if (!empty || parent.type !== nodes.paragraph || parent.childCount > 0 || !$from.node(-1).canReplaceWith($from.index(-1), $from.indexAfter(-1), nodes.embed)) return false;
+  const embed = newEmbed(url);
+  if (!embed) return false;
+  const tr = view.state.tr.replaceWith($from.before(), $from.after(), embed);
+  const after = $from.before() + embed.nodeSize;
+  if (!tr.doc.resolve(after).nodeAfter) tr.insert(after, nodes.paragraph.create());
+  view.dispatch(tr.setSelection(Selection.near(tr.doc.resolve(after), 1)).scrollIntoView());
+  return true;
 }
 
 /** A URL that is pasted over text makes it a link. */

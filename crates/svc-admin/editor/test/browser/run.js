@@ -560,6 +560,48 @@ await step("columns, groups, details and buttons", async ({ page, text }) => {
   await page.screenshot({ path: join(folder, "buttons.png") });
 });
 
+const embed = (url, ratio, type = "video", name = "youtube") => {
+  const aspect = ratio ? `wp-embed-aspect-${ratio} wp-has-aspect-ratio` : "";
+  return `<!-- wp:embed {"url":"${url}","type":"${type}","providerNameSlug":"${name}","responsive":true${ratio ? `,"className":"${aspect}"` : ""}} -->\n<figure class="wp-block-embed is-type-${type} is-provider-${name} wp-block-embed-${name}${aspect && ` ${aspect}`}"><div class="wp-block-embed__wrapper">\n${url}\n</div></figure>\n<!-- /wp:embed -->`;
+};
+await step("links of providers become embeds, with their title and without requests to other hosts", async ({ site, page, text }) => {
+  const others = [];
+  page.on("request", (request) => new URL(request.url()).hostname !== "127.0.0.1" && others.push(request.url()));
+  await text.click();
+  await paste(page, { "text/plain": "https://www.youtube.com/watch?v=x" });
+  await page.keyboard.type("after ");
+  await text.getByText("A <b>film</b>").waitFor();
+  // The ratio that the provider answered.
+  assert.equal(await settled(page), `${embed("https://www.youtube.com/watch?v=x", "4-3")}\n\n${paragraph("after ")}`);
+  await page.screenshot({ path: join(folder, "embed.png") });
+  // Not within text, and not of other hosts.
+  await paste(page, { "text/plain": "https://www.youtube.com/watch?v=y" });
+  assert.match(await settled(page), /<p>after https:\/\/www\.youtube\.com\/watch\?v=y<\/p>/);
+  await page.keyboard.press("Enter");
+  await paste(page, { "text/plain": "https://example.org/watch?v=y" });
+  assert.match(await settled(page), /<p>https:\/\/example\.org\/watch\?v=y<\/p>/);
+  // From the menu; what the provider does not know stays as it is.
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("/emb");
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "URL to embed" }).fill("https://vimeo.com/missing");
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(300);
+  assert.ok((await settled(page)).endsWith(embed("https://vimeo.com/missing", "16-9", "video", "vimeo")));
+  await text.locator("figcaption").last().click();
+  await page.keyboard.type("Cap");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("/emb");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("example.org/x");
+  await page.keyboard.press("Enter");
+  const end = await settled(page);
+  assert.match(end, /<figcaption class="wp-element-caption">Cap<\/figcaption>/);
+  assert.ok(end.endsWith(paragraph('<a href="https://example.org/x">https://example.org/x</a>')), end);
+  assert.deepEqual(site.embeds, ["https://www.youtube.com/watch?v=x", "https://vimeo.com/missing"]);
+  assert.deepEqual(others, []);
+});
+
 const COVER = (inside) => `<!-- wp:cover {"url":"/uploads/1.png","dimRatio":50} -->\n<div class="wp-block-cover"><span aria-hidden="true" class="wp-block-cover__background has-background-dim"></span><img class="wp-block-cover__image-background" alt="" src="/uploads/1.png" data-object-fit="cover"/><div class="wp-block-cover__inner-container">  ${inside}\n</div></div>\n<!-- /wp:cover -->`;
 await step("blocks within any wrapper are edited, and the wrapper stays byte for byte", async ({ page, text }) => {
   const inner = (word) => `<!-- wp:my/box {"n":1.0} --><my-box data-x='1'><!-- wp:heading -->\n<h2>Old  heading</h2>\n<!-- /wp:heading -->\n<!-- wp:paragraph -->\n<p>${word}</p>\n<!-- /wp:paragraph --></my-box><!-- /wp:my/box -->`;

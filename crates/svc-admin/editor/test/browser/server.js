@@ -30,6 +30,7 @@ export class Site {
   loggedIn = true;
   saves = [];
   uploads = [];
+  embeds = [];
   /** Milliseconds that an upload waits before its answer. */
   slow = 0;
   failUploads = 0;
@@ -61,6 +62,11 @@ export class Site {
     if (url.pathname === "/wp-admin/admin-ajax.php") return send(200, "text/plain", `rest-${this.nonce}`);
     if (url.pathname === "/wp-json/wp/v2/media" && request.method === "GET") return request.headers["x-wp-nonce"] === `rest-${this.nonce}` ? this.list(url, json) : json(403, {});
     if (url.pathname === "/wp-json/wp/v2/media") return this.media(request, json);
+    if (url.pathname === "/wp-json/oembed/1.0/proxy") {
+      this.embeds.push(url.searchParams.get("url"));
+      if (/missing/.test(url.search)) return json(404, { code: "oembed_invalid_url", message: "Not Found" });
+      return json(200, { title: "A <b>film</b>", provider_name: "YouTube", author_name: "Ana", type: "video", html: '<iframe width="500" height="375" src="https://www.youtube.com/embed/x"></iframe>' });
+    }
     if (url.pathname !== "/wp-admin/post.php") return send(404, "text/plain", "");
     if (request.method === "POST") return this.save(await text(request), json);
     if (!this.loggedIn) return send(200, "text/html", "<!doctype html><title>Log in</title><form></form>");
