@@ -12,6 +12,7 @@ import { schema } from "../model/schema.js";
 import { blockAround, goToEnd } from "./commands.js";
 import { ButtonView } from "./buttonview.js";
 import { el } from "./dom.js";
+import { offerConversion } from "./convert.js";
 import { EmbedView } from "./embed.js";
 import { blockHandle } from "./handle.js";
 import { ImageView, imageNodes, mediaNodes } from "./image.js";
@@ -101,6 +102,7 @@ export class Editor {
         tableEditing({ allowTableNodeSelection: true }),
         sectionOrder(),
         clickBelow(),
+        offerConversion(parts.mount),
       ],
     });
   }

@@ -602,6 +602,32 @@ await step("links of providers become embeds, with their title and without reque
   assert.deepEqual(others, []);
 });
 
+await step("classic text is converted to blocks, and back by undo", async ({ page, text, state, site }) => {
+  const before = site.post.content;
+  const bar = page.getByRole("region", { name: "Classic text" });
+  await page.screenshot({ path: join(folder, "classic.png") });
+  await bar.getByRole("button", { name: "Convert to blocks" }).click();
+  // The line break at the end stays.
+  assert.equal((await settled(page)).replace(/\n$/, ""), [paragraph("One<br>two"), '<!-- wp:heading {"level":3} -->\n<h3 class="wp-block-heading">Three</h3>\n<!-- /wp:heading -->', paragraph("four")].join("\n\n"));
+  assert.ok(await bar.isHidden());
+  await page.keyboard.press("Control+z");
+  await page.keyboard.press("Control+s");
+  await state.filter({ hasText: "Draft saved." }).waitFor();
+  assert.equal(site.saves[0].content, before);
+  assert.ok(await bar.isVisible());
+  await bar.getByRole("button", { name: "Convert to blocks" }).click();
+  await text.getByText("four").click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(" five");
+  await page.keyboard.press("Control+s");
+  for (let n = 0; n < 50 && site.saves.length < 2; n += 1) await page.waitForTimeout(50);
+  assert.match(site.saves[1].content, /<p>four five<\/p>/);
+}, { content: "One\r\ntwo\r\n<h3>Three</h3>\r\nfour\r\n" });
+
+await step("classic text with more than that is left as it is", async ({ page }) => {
+  assert.ok(await page.getByRole("region", { name: "Classic text" }).isHidden());
+}, { content: "<div>box</div>\n\ntext" });
+
 const COVER = (inside) => `<!-- wp:cover {"url":"/uploads/1.png","dimRatio":50} -->\n<div class="wp-block-cover"><span aria-hidden="true" class="wp-block-cover__background has-background-dim"></span><img class="wp-block-cover__image-background" alt="" src="/uploads/1.png" data-object-fit="cover"/><div class="wp-block-cover__inner-container">  ${inside}\n</div></div>\n<!-- /wp:cover -->`;
 await step("blocks within any wrapper are edited, and the wrapper stays byte for byte", async ({ page, text }) => {
   const inner = (word) => `<!-- wp:my/box {"n":1.0} --><my-box data-x='1'><!-- wp:heading -->\n<h2>Old  heading</h2>\n<!-- /wp:heading -->\n<!-- wp:paragraph -->\n<p>${word}</p>\n<!-- /wp:paragraph --></my-box><!-- /wp:my/box -->`;
