@@ -34,6 +34,8 @@ class Page {
   /** Texts of the last request. */
   sent = {};
   #isRestoring = false;
+  /** Closes the dialog with two versions, if it is open. */
+  #comparison = null;
 
   constructor(form) {
     this.form = form;
@@ -142,6 +144,8 @@ class Page {
     document.addEventListener("keydown", (event) => {
       if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "s") {
         event.preventDefault();
+        // The buttons of the dialog decide what is saved.
+        if (this.#comparison) return;
         clearErrors(form);
         saver.save("save");
       }
@@ -258,7 +262,12 @@ class Page {
 
   /** Lets the user choose between two versions, and saves the result. */
   async conflict({ current, action }) {
-    const chosen = await resolveConflict(this.texts(), current, this.base);
+    // A newer version takes the place of the one that is shown.
+    this.#comparison?.abort();
+    const comparison = new AbortController();
+    this.#comparison = comparison;
+    const chosen = await resolveConflict(this.texts(), current, this.base, comparison.signal);
+    if (this.#comparison === comparison) this.#comparison = null;
     if (!chosen) return;
     if (this.title) this.title.value = chosen.title;
     this.title?.dispatchEvent(new Event("change", { bubbles: true }));

@@ -101,6 +101,27 @@ test("a copy of the browser is offered and restored with all fields, but never p
   assert.deepEqual(Object.keys(dom.window.localStorage), ["editor-copy:post-7:a"]);
 });
 
+test("only one dialog compares two versions", async () => {
+  const { site, click, document, dom } = await open("<!-- wp:paragraph -->\n<p>Mine</p>\n<!-- /wp:paragraph -->");
+  const change = (text) => {
+    site.post.content = `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`;
+    site.version += 1;
+  };
+  const dialogs = () => [...document.querySelectorAll("dialog.editor-conflict")];
+  change("Theirs");
+  await click("save");
+  assert.equal(dialogs().length, 1);
+  // The keyboard saves nothing behind it.
+  document.dispatchEvent(new dom.window.KeyboardEvent("keydown", { key: "s", ctrlKey: true, bubbles: true, cancelable: true }));
+  await settle();
+  assert.equal(dialogs().length, 1);
+  // A newer version replaces the one that is shown.
+  change("Newer");
+  await click("save");
+  assert.equal(dialogs().length, 1);
+  assert.match(dialogs()[0].textContent, /Save these choices/);
+});
+
 test("a conflict shows each difference and saves the choices with the new tag", async () => {
   const p = (text) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`;
   const site = new FakeServer();

@@ -12,9 +12,10 @@ const TEXTS = ["title", "excerpt"];
  * @param {Record<string, string>} mine `title`, `content` and, where the form has one, `excerpt`
  * @param {Record<string, string>} theirs the same as it is stored now, with `author`
  * @param {Record<string, string>} base as it was when the page opened
+ * @param {AbortSignal} [signal] closes the dialog, as "Not now" does
  * @returns {Promise<Record<string, string> | null>} null if the user does not want to choose now
  */
-export function resolveConflict(mine, theirs, base) {
+export function resolveConflict(mine, theirs, base, signal) {
   const compared = compare(mine.content, theirs.content);
   let count = 0;
 
@@ -70,6 +71,7 @@ export function resolveConflict(mine, theirs, base) {
       event.preventDefault();
       done(null);
     });
+    signal?.addEventListener("abort", () => done(null));
     document.body.append(dialog);
     dialog.showModal();
   });
