@@ -120,6 +120,7 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     stop.await;
     svc_listen::notify_stopping();
     running.drain();
+    tokio::time::sleep(config.drain).await;
     drop(stop_serving);
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
@@ -169,6 +170,7 @@ impl Running {
 
     /// Tells load balancers that the server is stopping.
     fn drain(&self) {
+        self.site.drain();
         self.monitoring.iter().for_each(MonitoringListener::drain);
     }
 

@@ -154,6 +154,8 @@ pub struct Config {
     pub monitoring: Option<MonitoringAddress>,
     /// Limits on requests and connections, and the trusted proxies.
     pub limits: ConnectionLimits,
+    /// Time before shutdown in which the server is not ready and still accepts requests.
+    pub drain: Duration,
     /// Maximum number of values in a JSON body, including nested ones.
     pub json_values: usize,
     /// URL of a plugin directory.
@@ -305,6 +307,7 @@ impl Config {
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
                 trusted,
             },
+            drain: read.required("limits.drain_seconds", drain)?,
             json_values: read.required("limits.values", values::count)? as usize,
             directory: read.optional("directory", str::parse)?,
             outgoing: Outbound {
@@ -398,6 +401,12 @@ fn same_file(a: &Path, b: &Path) -> bool {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     values::count(text).map(Duration::from_secs)
+}
+
+/// Seconds, from 0 to ten minutes.
+fn drain(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|n| *n <= 600);
+    seconds.map(Duration::from_secs).ok_or_else(|| "must be a number from 0 to 600".to_owned())
 }
 
 /// Seconds, from 0 to an hour.

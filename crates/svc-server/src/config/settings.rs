@@ -104,6 +104,7 @@ pub const SETTINGS: &[Setting] = &[
     row("limits.idle_seconds", "N", Some("75"), "Time after which a connection without a request is closed"),
     row("limits.stall_seconds", "N", Some("20"), "Maximum time that a client may be behind a rate of 1000 bytes per second"),
     row("limits.request_seconds", "N", Some("60"), "Time limit for a response"),
+    row("limits.drain_seconds", "N", Some("0"), "Time before shutdown in which /readyz responds with 503 while requests are still accepted, so that load balancers notice"),
     row("limits.shutdown_seconds", "N", Some("10"), "Time limit for requests in progress on shutdown"),
     row("directory", "URL", None, "URL of a directory of plugins and patterns with the API of WordPress.org [default: none]"),
     row("outgoing.public", "BOOL", Some("true"), "Allow requests to public IP addresses: link previews, embeds, feeds, the directory"),

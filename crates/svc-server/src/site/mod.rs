@@ -11,7 +11,14 @@ mod rest;
 pub(crate) use open::{open_existing, open_store};
 pub(crate) use openapi::about;
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
 use futures_util::future::BoxFuture;
@@ -165,6 +172,8 @@ pub struct OpenSite {
     /// The path of the API explorer, if it is served.
     explorer: Option<String>,
     created: Option<Created>,
+    /// Whether the server is stopping.
+    is_draining: Arc<AtomicBool>,
     config: Config,
 }
 
@@ -255,6 +264,11 @@ impl OpenSite {
     /// runtimes.
     pub fn stop_requests(&self) {
         self.lanes.stop();
+    }
+
+    /// Makes `/readyz` tell load balancers that the server is stopping.
+    pub(crate) fn drain(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
     }
 
     fn admin_router(&self) -> Router {
@@ -375,8 +389,13 @@ impl OpenSite {
         let inner = counts.wrap(Router::new().merge(files).fallback_service(in_lanes));
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
         let store = self.site.store.clone();
+        let is_draining = Arc::clone(&self.is_draining);
+        let ready = move || match is_draining.load(Ordering::Relaxed) {
+            true => Err("the server is stopping"),
+            false => has_site(&store),
+        };
         let routed = openapi::router(&self.rest, self.page_lane());
-        let routed = counts.wrap(health::router(move || has_site(&store)).merge(routed));
+        let routed = counts.wrap(health::router(ready).merge(routed));
         let (renderer, lanes) = (Arc::clone(&self.rest_site.renderer), self.runner());
         let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));
         let document = format!("{}/{}", self.api_path(), openapi::FILE);

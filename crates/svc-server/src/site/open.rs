@@ -118,6 +118,7 @@ impl SiteBuilder {
             installed_at,
             explorer,
             created,
+            is_draining: Arc::default(),
             config: config.clone(),
         })
     }

@@ -303,6 +303,22 @@ fn an_address_that_others_can_reach_causes_a_warning() {
 }
 
 #[test]
+fn a_server_that_drains_is_not_ready_and_accepts_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--listen", "127.0.0.1:0", "--log", "warn", "--limits-drain-seconds", "3", "serve"];
+    let server = Server::spawn(command(folder.path(), None, &args)).unwrap();
+    assert_eq!(server.send("GET", "/readyz", "", None).0, 200);
+    let begun = Instant::now();
+    server.signal("TERM");
+    while server.send("GET", "/readyz", "", None).0 != 503 {
+        assert!(begun.elapsed() < Duration::from_secs(2));
+    }
+    assert_eq!(server.send("GET", POSTS, "", None).0, 200);
+    server.stop();
+    assert!(begun.elapsed() >= Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
+#[test]
 fn a_server_that_is_stopping_is_not_ready() {
     let folder = tempfile::tempdir().unwrap();
     let monitored = Monitored::start(folder.path(), None);

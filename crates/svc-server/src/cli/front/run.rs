@@ -60,6 +60,7 @@ pub(in crate::cli) async fn run(
     stop.await;
     svc_listen::notify_stopping();
     monitoring.iter().for_each(MonitoringListener::drain);
+    tokio::time::sleep(config.drain).await;
     drop(stop_serving);
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
