@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
+use svc_backup::Backup;
 use svc_listen::InFlight;
 use svc_monitoring::{MonitoringListener, SiteUsage};
 use svc_site::jobs::Supervisor;
@@ -10,7 +11,7 @@ use svc_store::SearchIndexer;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
-    next_steps,
+    backup, next_steps,
     output::{say, show},
     reload,
 };
@@ -125,10 +126,12 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
     }
-    let (site, monitoring) = running.end().await;
+    let (site, monitoring, backup) = running.end().await;
     hangups.abort();
-    drop(lock);
     requests.end().await;
+    // It stores what the last requests have written.
+    drop(tokio::task::spawn_blocking(move || drop(backup)).await);
+    drop(lock);
     if let Some(monitoring) = monitoring {
         monitoring.stop().await;
     }
@@ -144,6 +147,7 @@ struct Running {
     reports: JoinHandle<()>,
     history: JoinHandle<()>,
     monitoring: Option<MonitoringListener>,
+    backup: Option<Backup>,
 }
 
 impl Running {
@@ -151,8 +155,14 @@ impl Running {
     async fn start(site: OpenSite, config: &Config, requests: &InFlight) -> Result<Running> {
         let jobs = site.start_jobs();
         let usage = site.usage(requests.clone(), jobs.states());
+        let backup = backup::start(config, &site)?;
+        let metrics = site.metrics(&usage);
+        let metrics = match &backup {
+            Some(backup) => metrics.with(backup.status()),
+            None => metrics,
+        };
         let monitoring = match &config.monitoring {
-            Some(address) => Some(MonitoringListener::start(address, site.checks(), site.metrics(&usage)).await?),
+            Some(address) => Some(MonitoringListener::start(address, site.checks(), metrics).await?),
             None => None,
         };
         if let Some(monitoring) = &monitoring {
@@ -164,6 +174,7 @@ impl Running {
             history: tokio::spawn(site.record_history(&usage)),
             reports: tokio::spawn(report_on_signal(usage)),
             monitoring,
+            backup,
             site,
         })
     }
@@ -174,14 +185,14 @@ impl Running {
         self.monitoring.iter().for_each(MonitoringListener::drain);
     }
 
-    /// Stops the tasks. The monitoring listener is to be stopped last.
-    async fn end(self) -> (OpenSite, Option<MonitoringListener>) {
+    /// Stops the tasks. The backup is to be stopped after the last request, and the monitoring listener last.
+    async fn end(self) -> (OpenSite, Option<MonitoringListener>, Option<Backup>) {
         self.jobs.stop().await;
         // The thread stops after the posts that it is reading.
         drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
         self.history.abort();
-        (self.site, self.monitoring)
+        (self.site, self.monitoring, self.backup)
     }
 }
 
