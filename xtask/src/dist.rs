@@ -64,6 +64,11 @@ fn host() -> Result<String> {
     Ok(host.context("rustc does not report its host")?.to_owned())
 }
 
+/// Builds the server of a release for this machine; returns the path of the binary.
+pub(crate) fn build_host(debug: bool) -> Result<PathBuf> {
+    build(&Options { target: None, debug }, &host()?)
+}
+
 /// Builds the server; returns the path of the binary.
 fn build(options: &Options, target: &str) -> Result<PathBuf> {
     let mut command = cargo()?;

@@ -18,10 +18,12 @@
 mod book;
 mod checks;
 mod cycles;
+mod deb;
 mod deps;
 mod dist;
 mod docs;
 mod families;
+mod image;
 mod imports;
 mod packages;
 mod publish;
@@ -90,6 +92,8 @@ fn own(name: &str) -> Option<fn(&Call) -> Result<()>> {
         "semver" => |call| publish::semver(&call.options()),
         "publish" => |call| publish::run(&call.options()),
         "dist" => |call| dist::run(&call.options()),
+        "deb" => |call| deb::run(&call.options()),
+        "image" => |call| image::run(&call.options()),
         _ => return None,
     })
 }

@@ -83,6 +83,8 @@ pub const GROUPS: &[(&str, &[Task])] = &[
         task("semver", "xtask", "check with cargo-semver-checks that the version permits the changes since the last release"),
         task("publish", "xtask", "publish the crates in the order of their dependencies, or try to with --dry-run"),
         task("dist", "xtask", "build the server and pack it with its checksum into target/dist"),
+        task("deb", "xtask", "build the server and write a Debian package into target/dist"),
+        task("image", "xtask", "build the server and write an image for containers into target/dist"),
         task("tools", "xtask", "install the programs of other projects that checks run"),
     ]),
 ];

@@ -109,6 +109,54 @@ fn systemd_accepts_the_units() {
 }
 
 #[test]
+fn the_files_for_containers_are_valid() {
+    let mut caddy = Command::new("caddy");
+    let file = deploy().join("compose/Caddyfile");
+    caddy.args(["validate", "--adapter", "caddyfile", "--config"]).arg(file).env("SVC_DOMAIN", "example.org");
+    if let Some(checked) = run(&mut caddy) {
+        assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    }
+    // Python's parser of YAML, as many programs around containers use it. It prints the settings of the server in both files.
+    let program = "
+import sys, json, yaml
+compose = yaml.safe_load(open(sys.argv[1]))
+assert set(compose['services']) == {'svc', 'db', 'caddy'}, compose
+for service in compose['services'].values():
+    assert all(name in compose['networks'] for name in service['networks'])
+    assert all(name in compose['secrets'] for name in service.get('secrets', []))
+objects = list(yaml.safe_load_all(open(sys.argv[2])))
+assert [o['kind'] for o in objects] == ['ConfigMap', 'Service', 'StatefulSet'], objects
+pod = objects[2]['spec']['template']['spec']
+names = {v['name'] for v in pod['volumes']} | {c['metadata']['name'] for c in objects[2]['spec']['volumeClaimTemplates']}
+assert all(m['name'] in names for m in pod['containers'][0]['volumeMounts'])
+print(json.dumps([compose['services']['svc']['environment'], objects[0]['data']['svc.toml']]))
+";
+    let mut python = Command::new("python3");
+    python.args(["-c", program]).arg(deploy().join("compose/compose.yaml")).arg(deploy().join("kubernetes/svc.yaml"));
+    let Some(checked) = run(&mut python) else { return };
+    let complaints = String::from_utf8_lossy(&checked.stderr).into_owned();
+    if complaints.contains("No module named 'yaml'") && std::env::var_os("SVC_NEED_CLIENTS").is_none() {
+        return;
+    }
+    assert!(checked.status.success(), "{complaints}");
+    // The program accepts the settings.
+    let settings: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("database_url");
+    std::fs::write(&secret, "mysql://svc:secret@db/svc").unwrap();
+    let mut check = command(folder.path(), None, &["config", "check"]);
+    for (name, value) in settings[0].as_object().unwrap() {
+        let value = value.as_str().unwrap().replace("${SVC_DOMAIN}", "example.org");
+        check.env(name, value.replace("/run/secrets/database_url", secret.to_str().unwrap()));
+    }
+    let out = check.output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    std::fs::write(folder.path().join("svc.toml"), settings[1].as_str().unwrap()).unwrap();
+    let out = command(folder.path(), None, &["config", "check"]).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
 fn the_guide_shows_the_unit() {
     let all = blocks(PRODUCTION);
     let shown = all.iter().find(|block| block.code.contains("[Service]")).expect("a block with the unit");
