@@ -33,6 +33,10 @@ const NOT_LISTED: &[&str] = &[
 /// Taxonomies that are not edited as lists of terms.
 const NO_TERMS: &[&str] = &["nav_menu", "wp_pattern_category"];
 
+/// Names of pages that WordPress does not have, or has with another content.
+pub(crate) const ROLES: &str = "roles.php";
+pub(crate) const STATUS: &str = "site-health.php";
+
 /// A link.
 #[derive(Clone)]
 pub(crate) struct Link {
@@ -246,13 +250,13 @@ impl AdminRequest<'_> {
         }
         if self.can("list_users") {
             let mut item = entry("Users", self.url("users.php", &[]));
-            item.children = vec![entry("Roles", self.url(crate::roles::PAGE, &[]))];
+            item.children = vec![entry("Roles", self.url(ROLES, &[]))];
             nav.push(item);
         }
         if self.can("manage_options") {
             nav.push(entry("Settings", self.url("options-general.php", &[])));
             if self.admin.history.is_some() {
-                nav.push(entry("Status", self.url(crate::status::PAGE, &[])));
+                nav.push(entry("Status", self.url(STATUS, &[])));
             }
         }
         Ok(nav)

@@ -168,11 +168,11 @@ impl AdminRequest<'_> {
             "term.php" => self.edit_term().await,
             "nav-menus.php" => self.show_menus().await,
             "users.php" => self.list_users().await,
-            roles::PAGE => self.show_roles().await,
+            layout::ROLES => self.show_roles().await,
             "user-new.php" => self.new_user().await,
             "user-edit.php" => self.edit_user().await,
             "options-general.php" => self.show_settings().await,
-            status::PAGE => self.show_status().await,
+            layout::STATUS => self.show_status().await,
             _ => Err(not_found()),
         }
     }

@@ -7,13 +7,10 @@ use svc_login::Page;
 use svc_schema::Error;
 
 use crate::{
-    layout::{self, Layout},
+    layout::{self, Layout, ROLES},
     posts::capitalized,
     request::AdminRequest,
 };
-
-/// Name of the page.
-pub(crate) const PAGE: &str = "roles.php";
 
 /// Beginnings of the names of capabilities that decided what users may do before WordPress 2.0. They are stored, and decide nothing.
 const FORMER: &str = "level_";
@@ -46,7 +43,7 @@ impl AdminRequest<'_> {
         let prefix = site.read(&self.parts.cx, |db| Ok::<_, svc_site::SiteError>(db.prefix().to_owned()))?;
         let roles = settings.roles(&prefix);
         let template = RolesPage {
-            page: self.layout("Roles", &self.url(PAGE, &[])).await?,
+            page: self.layout("Roles", &self.url(ROLES, &[])).await?,
             roles: roles.iter().map(|(_, role)| role.name.clone()).collect(),
             capabilities: capabilities(roles),
         };

@@ -9,12 +9,9 @@ use svc_metrics::{History, INTERVAL, Span};
 use svc_schema::Error;
 
 use crate::{
-    layout::{self, Layout, Link},
+    layout::{self, Layout, Link, STATUS},
     request::AdminRequest,
 };
-
-/// Name of the page.
-pub(crate) const PAGE: &str = "site-health.php";
 
 /// Width and height of the area of a plot.
 const SIZE: (f32, f32) = (320.0, 80.0);
@@ -50,10 +47,10 @@ impl AdminRequest<'_> {
         }
         let Some(history) = &self.admin.history else { return Err(crate::not_found()) };
         let span = Span::named(self.param("span")).unwrap_or(Span::Hour);
-        let url = |span: Span| self.url(PAGE, &[("span", span.name())]);
+        let url = |span: Span| self.url(STATUS, &[("span", span.name())]);
         let spans = Span::ALL.map(|other| (Link::new(format!("Last {}", other.name()), url(other)), other == span));
         let template = StatusPage {
-            page: self.layout("Status", &self.url(PAGE, &[])).await?,
+            page: self.layout("Status", &self.url(STATUS, &[])).await?,
             spans: spans.into(),
             plots: plots(history, span),
             interval: INTERVAL.as_secs(),
