@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod cli;
-pub mod config;
 mod data_folder;
 pub mod error;
 #[cfg(feature = "wordpress")]
@@ -10,6 +9,7 @@ mod logs;
 mod site;
 
 pub use site::{OpenSite, SiteBuilder};
+pub use svc_config as config;
 pub use svc_new_site::Created;
 pub use svc_pages::Texts;
 

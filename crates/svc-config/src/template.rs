@@ -66,7 +66,7 @@ fn wrapped(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, FILE, Sources};
+    use crate::{Config, FILE, Sources};
 
     #[test]
     fn the_defaults_of_the_template_are_the_defaults() {

@@ -48,7 +48,7 @@ pub struct BucketAccess {
 ///
 /// # Errors
 /// If the name of a bucket is missing, or this build has none.
-pub(crate) fn target(text: &str, folder: &Path) -> Result<BackupTarget, String> {
+pub fn target(text: &str, folder: &Path) -> Result<BackupTarget, String> {
     let Some(bucket) = text.strip_prefix("s3://") else {
         return if text.is_empty() || text.contains("://") {
             Err("must be a folder, or s3://BUCKET/PREFIX".to_owned())

@@ -1,8 +1,4 @@
-//! Settings of the server. Later sources override earlier ones: defaults, a `wp-config.php`, `svc.toml` in the working folder,
-//! `svc.toml` in the data folder, the file of `--config`, `SVC_…` environment variables, command-line flags. Every value has
-//! its origin, which errors name.
-//!
-//! Options of the site, such as title and permalinks, are stored in its database, as in WordPress.
+#![doc = include_str!("../README.md")]
 
 mod backup;
 mod caches;
@@ -43,8 +39,8 @@ pub use template::template;
 pub use values::{Environment, LogFormat, SiteUrl};
 pub use wordpress::WordPress;
 
-pub(crate) use backup::target as backup_target;
-pub(crate) use suggest::did_you_mean;
+pub use backup::target as backup_target;
+pub use suggest::did_you_mean;
 
 use layers::Layers;
 
@@ -190,7 +186,7 @@ pub struct Shown {
     /// The origin of the value.
     pub origin: SettingOrigin,
     /// Hash of the value, to notice that a secret has changed. Differs between processes.
-    pub(crate) hash: u64,
+    pub hash: u64,
 }
 
 /// Sources of settings. [`Sources::of_process`] returns those of this process.
@@ -506,8 +502,8 @@ mod tests {
         let message = bucket_name("media", false).unwrap_err();
         let command = message.split('`').nth(1).unwrap();
         let words: Vec<&str> = command.split(' ').collect();
-        assert_eq!(words, ["cargo", "build", "--release", "-p", env!("CARGO_PKG_NAME"), "--features", "s3"]);
-        let manifest = include_str!("../../Cargo.toml");
+        assert_eq!(words, ["cargo", "build", "--release", "-p", "svc-server", "--features", "s3"]);
+        let manifest = include_str!("../../svc-server/Cargo.toml");
         assert!(manifest.lines().any(|line| line.starts_with("s3 = [")), "the feature exists");
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn closest<S: AsRef<str>>(name: &str, candidates: impl IntoIterator<I
 }
 
 /// The end of a message about a misspelt name: `; did you mean …?`, or nothing.
-pub(crate) fn did_you_mean<S: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = S>) -> String {
+pub fn did_you_mean<S: AsRef<str>>(name: &str, candidates: impl IntoIterator<Item = S>) -> String {
     closest(name, candidates).map_or_else(String::new, |found| format!("; did you mean `{}`?", found.as_ref()))
 }
 
