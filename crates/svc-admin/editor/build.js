@@ -33,6 +33,8 @@ function licences(metafile) {
     const found = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path);
     if (found) names.add(found[1]);
   }
+  // Packages outside of this folder would be left out.
+  if (!names.has("prosemirror-view")) throw new Error("run npm ci in this folder");
   const texts = [...names].sort().map((name) => {
     const folder = join(here, "node_modules", name);
     const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));

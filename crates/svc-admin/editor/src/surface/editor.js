@@ -29,6 +29,9 @@ import { sectionOrder } from "./table.js";
 import { tableBar } from "./tablebar.js";
 import { toolbar } from "./toolbar.js";
 
+/** Blocks of a post beyond which the browser skips those that are not seen. */
+const LONG = 100;
+
 export class Editor {
   /** Where chosen files are inserted; null for the selection. */
   #target = () => null;
@@ -51,7 +54,7 @@ export class Editor {
     parts.mount.append(this.chooser);
     this.view = new EditorView(parts.mount, {
       state: this.#state(parts.content),
-      attributes: { role: "textbox", "aria-multiline": "true", "aria-label": parts.labelledBy, spellcheck: "true", lang: parts.lang, class: "editor-text" },
+      attributes: (state) => ({ role: "textbox", "aria-multiline": "true", "aria-label": parts.labelledBy, spellcheck: "true", lang: parts.lang, class: state.doc.childCount > LONG ? "editor-text is-long" : "editor-text" }),
       nodeViews: {
         opaque: (node, view, getPos) => new OpaqueView(node, view, getPos, this.origins),
         image: (node, view, getPos) => new ImageView(node, view, getPos, parts.uploads),

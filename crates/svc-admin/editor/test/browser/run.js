@@ -1,9 +1,10 @@
 // Drives the editor in Chromium: `node test/browser/run.js [folder for screenshots]`.
 //
-// CHROMIUM is the browser's path (default /usr/bin/chromium).
+// CHROMIUM is the browser's path (default /usr/bin/chromium). With AXE, the path of axe-core's script, the pages are checked by
+// it. With ONLY, a part of the names of steps, the other steps are left out.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -757,9 +758,8 @@ await step("two tabs keep a copy each, and autosaves reach the server", async ({
   assert.deepEqual(site.saves.map(({ content: text }) => text).sort(), [paragraph("first tab"), paragraph("second tab")]);
 });
 
-await step("typing in a post of 500 blocks", async ({ page, text, context }) => {
-  await text.locator("p").nth(250).click();
-  await page.keyboard.press("End");
+/** Types where the cursor is, and prints what each key takes. */
+async function measureTyping({ page, context }, where) {
   // CPU time of the page's main thread, which does not depend on what else the machine does.
   const session = await context.newCDPSession(page);
   const metrics = async () => Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
@@ -767,23 +767,56 @@ await step("typing in a post of 500 blocks", async ({ page, text, context }) => 
   await page.evaluate(() => {
     const keys = (window.__keys = []);
     let start = 0;
-    addEventListener("keydown", () => (start = performance.now()), true);
+    addEventListener("keydown", (event) => (start = event.timeStamp), true);
     addEventListener("input", () => requestAnimationFrame(() => setTimeout(() => keys.push(performance.now() - start))));
   });
-  const before = await metrics();
   const keys = [..."The quick brown fox jumps over the lazy dog. ".repeat(4)];
-  for (const key of keys) await page.keyboard.press(key === " " ? "Space" : key, { delay: 20 });
+  // Of each key alone: the process' CPU time until nothing is left to do.
+  const before = await metrics();
+  const cpu = [];
+  let last = before;
+  for (const key of keys) {
+    await page.keyboard.press(key === " " ? "Space" : key, { delay: 20 });
+    const now = await metrics();
+    cpu.push((now.TaskDuration - last.TaskDuration) * 1000);
+    last = now;
+  }
   await page.waitForTimeout(500);
   const after = await metrics();
   const per = (name) => ((after[name] - before[name]) * 1000) / keys.length;
-  const shown = (await page.evaluate(() => window.__keys)).sort((a, b) => a - b);
-  const { opened } = await page.evaluate(() => ({ opened: performance.getEntriesByName("editor-open")[0].duration }));
-  console.log(`# 500 blocks: ${per("TaskDuration").toFixed(1)} ms of CPU for each key, ${per("ScriptDuration").toFixed(1)} ms of them in scripts; until shown: median ${shown[Math.floor(shown.length / 2)].toFixed(1)} ms, longest ${shown.at(-1).toFixed(1)} ms; opened in ${opened.toFixed(0)} ms`);
+  const shown = await page.evaluate(() => window.__keys);
+  const at = (list, part) => list.toSorted((a, b) => a - b)[Math.floor(list.length * part)].toFixed(1);
+  console.log(`# ${where}: ${per("TaskDuration").toFixed(1)} ms of CPU for each key (p50 ${at(cpu, 0.5)}, p95 ${at(cpu, 0.95)}), ${per("ScriptDuration").toFixed(1)} ms of them in scripts, ${per("RecalcStyleDuration").toFixed(1)} for styles, ${per("LayoutDuration").toFixed(1)} for layout; until painted: p50 ${at(shown, 0.5)} ms, p95 ${at(shown, 0.95)} ms`);
   assert.equal(shown.length, keys.length);
   assert.ok(per("TaskDuration") <= 16, "16 ms for each key");
+}
+
+const HEADING = (n) => `<!-- wp:heading -->\n<h2 class="wp-block-heading">Part ${n}</h2>\n<!-- /wp:heading -->`;
+const LONG = (n) => paragraph(`Paragraph ${n} with <strong>bold</strong> and a <a href="https://example.org/${n}">link</a>, long enough for more than one line of the column that the page has.`);
+
+await step("typing in a post of 500 blocks", async ({ page, text, context }) => {
+  const opened = await page.evaluate(() => performance.getEntriesByName("editor-open")[0].duration);
+  console.log(`# 500 blocks opened in ${opened.toFixed(0)} ms`);
+  await text.locator("p").nth(250).click();
+  await page.keyboard.press("End");
+  await measureTyping({ page, context }, "in a paragraph of 500 blocks");
 }, {
-  content: Array.from({ length: 500 }, (_, n) => (n % 10 === 0 ? `<!-- wp:heading -->\n<h2 class="wp-block-heading">Part ${n}</h2>\n<!-- /wp:heading -->` : paragraph(`Paragraph ${n} with <strong>bold</strong> and a <a href="https://example.org/${n}">link</a>, long enough for more than one line of the column that the page has.`))).join("\n\n"),
+  content: Array.from({ length: 500 }, (_, n) => (n % 10 === 0 ? HEADING(n) : LONG(n))).join("\n\n"),
 });
+
+for (const [where, selector] of [["a paragraph", ".editor-text > p"], ["a cell", "td"], ["a column", "[data-name='core/column'] p"]]) {
+  await step(`typing in ${where} of a post of 500 blocks with tables and columns`, async ({ page, text, context }) => {
+    const all = page.locator(selector);
+    await all.nth(Math.floor((await all.count()) / 2)).click();
+    await page.keyboard.press("End");
+    await measureTyping({ page, context }, `in ${where} of 500 blocks with tables, columns and galleries`);
+  }, {
+    content: Array.from({ length: 500 }, (_, n) => {
+      const kinds = [HEADING, LONG, LONG, LONG, LONG, LONG, LONG, LONG, (m) => tableOf(...Array.from({ length: 6 }, () => ["a", "b", "c", String(m)])), (m) => `<!-- wp:columns -->\n<div class="wp-block-columns"><!-- wp:column -->\n<div class="wp-block-column">${LONG(m)}</div>\n<!-- /wp:column -->\n\n<!-- wp:column -->\n<div class="wp-block-column">${LONG(m)}</div>\n<!-- /wp:column --></div>\n<!-- /wp:columns -->`];
+      return n % 50 === 0 ? galleryOf(figure(1), figure(2)) : kinds[n % 10](n);
+    }).join("\n\n"),
+  });
+}
 
 const SAMPLE = [
   paragraph('The boats come in before six, and by seven the <strong>market</strong> is <a href="https://example.org/">full</a> of <em>fish</em> and <code>noise</code>.'),
@@ -794,6 +827,26 @@ const SAMPLE = [
   '<!-- wp:table -->\n<figure class="wp-block-table"><table><thead><tr><th>Fish</th><th>Price</th></tr></thead><tbody><tr><td>Cod</td><td class="has-text-align-right" data-align="right">4</td></tr></tbody></table><figcaption class="wp-element-caption">In November</figcaption></figure>\n<!-- /wp:table -->',
   '<!-- wp:latest-posts /-->',
 ].join("\n\n");
+
+const LAYOUT = [
+  `<!-- wp:columns -->\n<div class="wp-block-columns"><!-- wp:column {"width":"66.66%"} -->\n<div class="wp-block-column" style="flex-basis:66.66%">${paragraph("The boats come in before six, and by seven the market is full of fish and noise.")}</div>\n<!-- /wp:column -->\n\n<!-- wp:column {"width":"33.33%"} -->\n<div class="wp-block-column" style="flex-basis:33.33%">${paragraph("Nobody sleeps here.")}</div>\n<!-- /wp:column --></div>\n<!-- /wp:columns -->`,
+  `<!-- wp:buttons -->\n<div class="wp-block-buttons"><!-- wp:button -->\n<div class="wp-block-button"><a class="wp-block-button__link wp-element-button" href="https://example.org/">See the market</a></div>\n<!-- /wp:button -->\n\n<!-- wp:button -->\n<div class="wp-block-button"><a class="wp-block-button__link wp-element-button">Buy</a></div>\n<!-- /wp:button --></div>\n<!-- /wp:buttons -->`,
+  galleryOf(figure(1, "Boats"), figure(2), figure(3)),
+  `<!-- wp:details -->\n<details class="wp-block-details"><summary>When does it open?</summary>${paragraph("At six.")}</details>\n<!-- /wp:details -->`,
+  embed("https://www.youtube.com/watch?v=x", "16-9"),
+  `<!-- wp:media-text {"mediaType":"image"} -->\n<div class="wp-block-media-text is-stacked-on-mobile"><figure class="wp-block-media-text__media"><img src="/uploads/9.png" alt=""/></figure><div class="wp-block-media-text__content">${paragraph("Beside a picture.")}</div></div>\n<!-- /wp:media-text -->`,
+  tableOf(["Cod", "4"], ["Hake", "5"]),
+].join("\n\n");
+
+/** Violations that axe-core finds, if `AXE` is the path of its script. */
+async function violations(page) {
+  if (!process.env.AXE) return [];
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")}`));
+}
+const axe = process.env.AXE ? readFileSync(process.env.AXE, "utf8") : "";
+
 for (const width of [1280, 390]) {
   for (const colorScheme of ["light", "dark"]) {
     await step(`looks at ${width} px, ${colorScheme}`, async ({ page, text }) => {
@@ -810,7 +863,34 @@ for (const width of [1280, 390]) {
       await page.keyboard.type("marked");
       await page.keyboard.press("Shift+Home");
       await page.screenshot({ path: join(folder, `marked-${width}-${colorScheme}.png`) });
+      assert.deepEqual(await violations(page), []);
     }, { content: SAMPLE, width, height: width === 390 ? 844 : 1000, colorScheme });
+
+    await step(`looks at layout at ${width} px, ${colorScheme}`, async ({ page, text }) => {
+      // The title is asked for when the card comes into view.
+      await text.locator(".editor-embed").scrollIntoViewIfNeeded();
+      await text.getByText("A <b>film</b>").waitFor();
+      const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok((await overflow()) <= 0, "wider than the window");
+      await text.getByText("Nobody sleeps").click();
+      const boxes = await Promise.all([0, 1].map((n) => text.locator("[data-name='core/column']").nth(n).boundingBox()));
+      assert.equal(boxes[0].y === boxes[1].y, width >= 700, "columns");
+      await page.screenshot({ path: join(folder, `layout-${width}-${colorScheme}.png`), fullPage: true });
+      assert.deepEqual(await violations(page), []);
+      await text.locator("td").nth(1).click();
+      await page.screenshot({ path: join(folder, `table-${width}-${colorScheme}.png`) });
+      assert.deepEqual(await violations(page), []);
+      assert.ok((await overflow()) <= 0, "wider than the window");
+      const bar = page.getByRole("toolbar", { name: "Table" });
+      await bar.getByRole("button", { name: "Add row below" }).click();
+      assert.equal(await text.locator("tr").count(), 3);
+      await text.locator("[data-name='core/gallery']").locator("img").first().click();
+      await page.screenshot({ path: join(folder, `picture-${width}-${colorScheme}.png`) });
+      await page.getByRole("button", { name: "Add pictures" }).click();
+      await page.getByRole("button", { name: "Harbour 1", exact: true }).waitFor();
+      assert.deepEqual(await violations(page), []);
+      await page.screenshot({ path: join(folder, `media-${width}-${colorScheme}.png`) });
+    }, { content: LAYOUT, width, height: width === 390 ? 844 : 1000, colorScheme });
   }
 }
 

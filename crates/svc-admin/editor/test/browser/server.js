@@ -15,6 +15,7 @@ body { margin: 0; background: light-dark(#fdfcf9, #171614); color: light-dark(#1
 main { max-width: 42rem; margin: 0 auto; padding: 2rem 1.25rem; }
 #title { display: block; width: 100%; box-sizing: border-box; border: 0; background: none; color: inherit; font: 700 2.2rem/1.2 Charter, Georgia, serif; resize: none; overflow: hidden; margin: 0 0 1rem; padding: 0; outline: none; }
 #content { width: 100%; }
+.hidden { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 details { margin-top: 2rem; } .bar { display: flex; gap: 1rem; align-items: baseline; } #save-state { flex: 1; margin: 0; font-size: .9rem; }
 `;
 
@@ -124,7 +125,7 @@ export class Site {
   page() {
     const { post } = this;
     return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Edit post</title>
-<link rel="stylesheet" href="/page.css"><link rel="stylesheet" href="/wp-admin/assets/editor.css"></head><body><main>
+<link rel="stylesheet" href="/page.css"><link rel="stylesheet" href="/wp-admin/assets/editor.css"></head><body><main><h1 class="hidden">Edit post</h1>
 <form id="post-form" method="post" action="/wp-admin/post.php" data-rest="/wp-json/wp/v2/" data-rest-nonce="rest-${this.nonce}" data-nonce-header="X-WP-Nonce" data-nonce-url="/wp-admin/admin-ajax.php?action=rest-nonce" data-key="post-12" data-modified="2026-11-26T10:00:00" data-max-upload="1000000">
 <div class="bar"><p id="save-state" role="status" aria-live="polite"></p><button name="action" value="save">Save draft</button> <button name="action" value="publish">Publish</button></div>
 <input type="hidden" name="_wpnonce" value="${this.nonce}"><input type="hidden" name="post" value="12"><input type="hidden" name="etag" value="${escape(this.etag)}">
