@@ -188,7 +188,9 @@ export class Editor {
     const rest = [...files];
     doc.descendants((node, pos) => {
       if (node.type !== schema.nodes.image) return true;
-      if (rest.length > 0 && node.attrs.upload === null && !attribute(node.attrs.img, "src")) {
+      // Stored without a picture, because they have a text.
+      const waits = node.attrs.upload === null && !attribute(node.attrs.img, "src") && (node.childCount > 0 || attribute(node.attrs.img, "alt"));
+      if (rest.length > 0 && waits) {
         tr.setNodeMarkup(pos, null, { ...node.attrs, upload: this.parts.uploads.add(rest.shift()) });
       }
       return false;
