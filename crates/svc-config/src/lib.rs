@@ -349,6 +349,9 @@ impl Config {
         if self.explorer == Some(true) && self.wordpress.is_some() {
             all.push("`explorer` has no effect with `wordpress.upstream`: WordPress has its paths".to_owned());
         }
+        if self.mail.is_some() && self.wordpress.is_some() {
+            all.push("`mail` has no effect with `wordpress.upstream`: WordPress sends its mails".to_owned());
+        }
         all
     }
 

@@ -10,7 +10,7 @@ use svc_auth::random_text;
 use svc_mail::{MailSettings, Mailer};
 use svc_outbox::{Counts, Message, Page, State, Time, counts, list, retry};
 use svc_site::mail::{QUEUE, StoredMail, letters};
-use svc_store::Store;
+use svc_store::{Store, options};
 use svc_versions::Context;
 
 use super::{
@@ -142,8 +142,11 @@ pub(super) fn summary(config: &Config, store: &Store) -> Result<String> {
         );
     };
     create_table(store)?;
-    let Counts { waiting, dead, .. } = store.read_blocking(|db| counts(db, QUEUE)).context("cannot read the mails")?;
-    let advice = if dead > 0 { "; see `svc-server mail list --state dead`" } else { "" };
-    let from = &settings.from;
-    Ok(format!("mail: from {from} through {}; {waiting} waiting, {dead} given up{advice}", settings.transport))
+    let read = store.read_blocking(|db| Ok((counts(db, QUEUE)?, options::get(db, "admin_email")?.unwrap_or_default())));
+    let (Counts { waiting, dead, .. }, admin) = read.context("cannot read the mails")?;
+    let given_up = if dead > 0 { "; see `svc-server mail list --state dead`" } else { "" };
+    // The address of a new site, which nobody has.
+    let nobody = if admin.text().ends_with("@example.com") { "; the administrator's address is not set" } else { "" };
+    let (from, through) = (&settings.from, &settings.transport);
+    Ok(format!("mail: from {from} through {through}; {waiting} waiting, {dead} given up{given_up}{nobody}"))
 }

@@ -36,7 +36,7 @@ pub struct SendMails(pub Arc<Site>);
 impl Courier for SendMails {
     const QUEUE: &'static str = QUEUE;
     const JOB: &'static str = "send-mails";
-    const TIMEOUT: Duration = Duration::from_mins(2);
+    const TIMEOUT: Duration = Duration::from_mins(1);
 
     fn retention(&self) -> Duration {
         RETENTION
