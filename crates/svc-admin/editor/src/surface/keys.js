@@ -6,7 +6,7 @@ import {
 import { redo, undo } from "prosemirror-history";
 import { keymap } from "prosemirror-keymap";
 import { liftListItem, sinkListItem, splitListItem } from "prosemirror-schema-list";
-import { TextSelection } from "prosemirror-state";
+import { Selection, TextSelection } from "prosemirror-state";
 import { set } from "../blocks/json.js";
 import { withAttribute } from "../blocks/html.js";
 import { schema } from "../model/schema.js";
@@ -112,6 +112,19 @@ const moveSideways = (by) => (state, dispatch) => {
 };
 
 /**
+ * Goes to the start or end of the text, or selects up to there. Browsers find the end of a block that they have skipped
+ * (`is-long`) at its start.
+ */
+const toEdge = (atEnd, extend) => (state, dispatch) => {
+  const edge = atEnd ? Selection.atEnd(state.doc) : Selection.atStart(state.doc);
+  const selection = extend ? TextSelection.between(state.selection.$anchor, atEnd ? edge.$to : edge.$from) : edge;
+  dispatch?.(state.tr.setSelection(selection).scrollIntoView());
+  return true;
+};
+
+const MAC = /Mac|iP(?:hone|[oa]d)/.test(globalThis.navigator?.platform ?? "");
+
+/**
  * @param {{link: import("prosemirror-state").Command, toTitle: () => boolean}} actions
  */
 export function keys(actions) {
@@ -142,6 +155,10 @@ export function keys(actions) {
     Escape: chainCommands(selectTable, selectParentNode),
     ArrowUp: (state) => state.selection.empty && state.selection.$from.index(0) === 0 && state.selection.$from.parentOffset === 0 && actions.toTitle(),
   };
+  for (const [key, atEnd] of MAC ? [["Meta-ArrowUp", false], ["Meta-ArrowDown", true]] : [["Ctrl-Home", false], ["Ctrl-End", true]]) {
+    bindings[key] = toEdge(atEnd, false);
+    bindings[`Shift-${key}`] = toEdge(atEnd, true);
+  }
   for (let level = 1; level <= 6; level += 1) bindings[`Mod-Alt-${level}`] = setText(level);
   return [keymap(bindings), keymap(baseKeymap)];
 }

@@ -1,7 +1,7 @@
 // What a key takes in a long post.
 
 import assert from "node:assert/strict";
-import { figure, galleryOf, paragraph, step, tableOf } from "./harness.js";
+import { figure, galleryOf, paragraph, settled, step, tableOf } from "./harness.js";
 
 /** Types where the cursor is, and prints what each key takes. */
 async function measureTyping({ page, context }, where) {
@@ -62,3 +62,16 @@ for (const [where, selector] of [["a paragraph", ".editor-text > p"], ["a cell",
     }).join("\n\n"),
   });
 }
+
+await step("the start and the end of a long post are reached by key", async ({ page, text }) => {
+  await text.locator("p").nth(5).click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(" end");
+  assert.ok((await settled(page)).endsWith(paragraph("Text 299 end")));
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("start ");
+  assert.ok((await settled(page)).startsWith(paragraph("start Text 0")));
+  await page.keyboard.press("Control+Shift+End");
+  await page.keyboard.press("Backspace");
+  assert.equal(await settled(page), paragraph("start "));
+}, { content: Array.from({ length: 300 }, (_, n) => paragraph(`Text ${n}`)).join("\n\n") });
