@@ -100,7 +100,7 @@ async fn a_lost_password_is_replaced_with_a_link_that_works_once() {
     assert!(mail.html.contains(&link.replace('&', "&#38;")) && !mail.html.contains("<img"), "{}", mail.html);
     // Whoever reads the database cannot use the link: what is stored of it is not the key.
     let key = link.split("key=").nth(1).unwrap().split('&').next().unwrap().to_owned();
-    let queued = store(&site.folder).read_blocking(|db| payloads(db)).unwrap();
+    let queued = store(&site.folder).read_blocking(payloads).unwrap();
     assert!(!queued.is_empty() && queued.iter().all(|payload| !payload.contains(&key)));
     assert_eq!(reset_key::check(&stored_key(&site, "jo"), &key, now()), Ok(()));
 

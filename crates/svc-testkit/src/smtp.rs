@@ -104,7 +104,8 @@ impl SmtpServer {
     /// If the file cannot be written.
     pub fn set(&self, behaviour: &str, on: bool) -> Result<()> {
         let file = self.folder.path().join(behaviour);
-        Ok(if on { std::fs::write(file, "")? } else { std::fs::remove_file(file)? })
+        let changed = if on { std::fs::write(file, "") } else { std::fs::remove_file(file) };
+        Ok(changed?)
     }
 
     /// The mails that it has accepted, in order.
