@@ -143,7 +143,11 @@ if (postForm) {
   // The editor has saved: the page of another status has other buttons.
   const status = postForm.dataset.status;
   postForm.addEventListener("editor:saved", ({ detail }) => {
-    if (!detail.isAutosave && detail.status !== status) return location.assign(detail.edit);
+    if (!detail.isAutosave && detail.status !== status) {
+      const url = new URL(detail.edit, location.href);
+      url.searchParams.set("done", { publish: "published", future: "scheduled", draft: "draft" }[detail.status] || "saved");
+      return location.assign(url);
+    }
     preview.href = detail.preview;
     preview.hidden = !detail.preview;
   });

@@ -4,6 +4,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
+use svc_text::{Quotes, specialchars_decode};
 
 use crate::{
     form::{self, Control, Field, FieldView, FormView, control_for},
@@ -56,6 +57,25 @@ const OBJECTS: &[(&str, &str)] =
 /// Settings that are IDs of files, which nobody enters in a form.
 const NOT_SHOWN: &[&str] = &["site_logo", "site_icon"];
 
+/// Settings whose values are stored as HTML text.
+const AS_HTML: [&str; 2] = ["title", "description"];
+
+/// The settings as people type them.
+fn as_typed(mut settings: Value) -> Value {
+    for name in AS_HTML {
+        if let Some(text) = settings[name].as_str() {
+            settings[name] = specialchars_decode(text, Quotes::Both).into();
+        }
+    }
+    settings
+}
+
+/// Whether a value was stored as it was sent. Numbers are sent as texts, and white space around texts is not stored.
+fn is_stored(sent: &Value, stored: &Value) -> bool {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
+    text(sent) == text(stored)
+}
+
 impl AdminRequest<'_> {
     /// The registered settings of simple types, as fields of a form.
     async fn settings_fields(&self) -> Result<Vec<Field>, Error> {
@@ -81,7 +101,9 @@ impl AdminRequest<'_> {
                 None if text(schema, "/title").is_empty() => capitalized(&name.replace('_', " ")),
                 None => text(schema, "/title").to_owned(),
             };
-            Some(Field::new(name, &label, control).help(text(schema, "/description")))
+            // What a choice offers needs no explanation of its codes.
+            let help = if of_objects.is_some() || codes.is_some() { "" } else { text(schema, "/description") };
+            Some(Field::new(name, &label, control).help(help))
         };
         Ok(properties.iter().filter_map(field).collect())
     }
@@ -101,7 +123,7 @@ impl AdminRequest<'_> {
 
     /// The page of the settings.
     pub(crate) async fn show_settings(&self) -> Page {
-        let settings = self.get("settings").send().await?.data;
+        let settings = as_typed(self.get("settings").send().await?.data);
         let views = form::values_of(self.settings_fields().await?, &settings);
         self.settings_page(views, None).await
     }
@@ -127,8 +149,19 @@ impl AdminRequest<'_> {
     pub(crate) async fn save_settings(&self, form: &Form) -> Page {
         let fields = self.settings_fields().await?;
         let body = form::changes(&fields, form);
-        match self.post("settings", body.into()).send().await {
-            Ok(_) => Ok(PrivateResponse::redirect(&self.url("options-general.php", &[("done", "saved")]))),
+        match self.post("settings", body.clone().into()).send().await {
+            Ok(reply) => {
+                let stored = as_typed(reply.data);
+                let differs =
+                    |field: &&Field| body.get(&field.name).is_some_and(|sent| !is_stored(sent, &stored[&field.name]));
+                let labels: Vec<String> = fields.iter().filter(differs).map(|field| field.label.clone()).collect();
+                if labels.is_empty() {
+                    return Ok(PrivateResponse::redirect(&self.url("options-general.php", &[("done", "saved")])));
+                }
+                let message = format!("Saved, but with other values than you typed: {}.", labels.join(", "));
+                let error = Error::new("admin_other_values", message).with_status(400);
+                self.settings_page(form::values_of(fields, &stored), Some(&error)).await
+            }
             Err(error) if error.status() < 500 => {
                 self.settings_page(form::rejected(fields, form, &error), Some(&error)).await
             }

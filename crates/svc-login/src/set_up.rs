@@ -123,8 +123,9 @@ impl LoginPages {
                 return Ok(Some(refusal));
             }
         }
-        let text = "This link does not work: the site is set up already, or the link is older than an hour. While the site is new, each \
-                    start of the server prints a new link.";
+        let text = "This link does not work: the site is set up already, its first account is in use (log in with the password that the \
+                    first start printed), or the link is older than an hour. While the site is new, each start of the server \
+                    prints a new link.";
         Ok(Some(self.message(parts, StatusCode::FORBIDDEN, "Set Up Your Site", text)))
     }
 
@@ -178,7 +179,11 @@ fn read_answers(form: &Form) -> Result<Answers, String> {
     }
     let login = form.get("user_name").trim();
     if login.is_empty() || too_long(login, MAX_LOGIN) || login != svc_text::sanitize_user(login, true) {
-        return Err("The user name is not valid: use letters, digits, spaces and _ . - @".to_owned());
+        return Err("The user name is not valid: use the letters a to z, digits, spaces and _ . - @".to_owned());
+    }
+    let slug: String = svc_text::sanitize_title(login).chars().take(MAX_SLUG).collect();
+    if slug.is_empty() {
+        return Err("The user name needs a letter or a digit.".to_owned());
     }
     let email = form.get("admin_email").trim();
     if !svc_text::is_email(email) || too_long(email, MAX_TEXT) {
@@ -191,7 +196,7 @@ fn read_answers(form: &Form) -> Result<Answers, String> {
         title: svc_text::esc_html(title).into_string(),
         time_zone: zone.to_owned(),
         login: login.to_owned(),
-        slug: svc_text::sanitize_title(login).chars().take(MAX_SLUG).collect(),
+        slug,
         email: email.to_owned(),
         hash: String::new(),
     })

@@ -55,11 +55,18 @@ async fn a_menu_is_made_of_pages_and_links() {
     assert_eq!(change(&mut visitor, &[("move", "remove 0")]).await.status, 302);
     assert_eq!(shown(&site).await, ["A &amp; &lt;b&gt;B&lt;/b&gt;", "About us"]);
     assert!(site.get("/").await.body.contains("https://example.org/?a=1&#038;b=2"));
-    // A script as a URL is no link.
-    let changes = [("action", "add-link"), ("new-label", "Bad"), ("new-url", "javascript:alert(1)")];
-    assert_eq!(change(&mut visitor, &changes).await.status, 302);
-    assert!(!site.get("/").await.body.contains("javascript:alert"));
+    // A script as a URL is no link. What was typed stays in the form.
+    let changes =
+        [("action", "add-link"), ("new-label", "Bad & bold"), ("new-url", "javascript:alert(1)"), ("label-0", "Typed")];
+    let refused = change(&mut visitor, &changes).await;
+    assert!(refused.status == 400 && refused.body.contains("is no URL for a link"), "{}", refused.body);
+    assert!(
+        refused.body.contains("value=\"Bad &#38; bold\"") && refused.body.contains("value=\"javascript:alert(1)\"")
+    );
     for bad in [
+        [("action", "nonsense"), ("label-0", "x")],
+        [("action", "save"), ("label-1", "")],
+        [("action", "save"), ("url-1", "")],
         [("action", "add-link"), ("new-label", "No URL")],
         [("action", "add-page"), ("page", "99999")],
         [("move", "up 0"), ("action", "")],
@@ -83,8 +90,11 @@ async fn a_menu_that_was_changed_elsewhere_is_not_overwritten() {
     let other = json!({"content": "<!-- wp:navigation-link {\"label\":\"Theirs\",\"url\":\"/theirs\"} /-->"});
     let route = format!("/svc-json/svc/v2/navigation/{id}");
     assert_eq!(site.post(&route, &admin, &other).await.status, 200);
-    let refused = send_form(&mut visitor, PAGE, &page, &[("move", "remove 0")], false).await;
-    assert!(refused.status == 400 && refused.body.contains("changed elsewhere"), "{}", refused.body);
-    assert!(refused.body.contains("Theirs"));
+    let changes = [("move", "remove 0"), ("label-0", "Mine"), ("url-0", "/mine")];
+    let refused = send_form(&mut visitor, PAGE, &page, &changes, false).await;
+    assert!(refused.status == 412 && refused.body.contains("changed elsewhere"), "{}", refused.body);
+    assert!(refused.body.contains("Theirs") && refused.body.contains("Mine: /mine"), "{}", refused.body);
+    let refused = send_form(&mut visitor, PAGE, &page, &[("action", "trash")], false).await;
+    assert_eq!(refused.status, 412);
     assert_eq!(shown(&site).await, ["Theirs"]);
 }

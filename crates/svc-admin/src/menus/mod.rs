@@ -47,6 +47,10 @@ struct MenuView {
     entries: Vec<EntryView>,
     /// Pages that can be added: IDs and titles.
     pages: Vec<(i64, String)>,
+    /// What was typed for a new link, if it was rejected.
+    new_link: (String, String),
+    /// The entries as they were typed, if they could not be stored.
+    typed: String,
     /// Whether the theme shows this menu where it names none.
     is_shown: bool,
 }
@@ -63,7 +67,7 @@ impl AdminRequest<'_> {
     /// The page with the menu of the parameter `menu`, or the one that the theme shows.
     pub(crate) async fn show_menus(&self) -> Page {
         let menus = self.menus().await?;
-        self.menus_page(&menus, None).await
+        self.menus_page(&menus, None, None).await
     }
 
     /// The published menus, the newest first.
@@ -80,11 +84,15 @@ impl AdminRequest<'_> {
         let newest = || menus.first().and_then(|menu| menu["id"].as_i64());
         let Some(id) = self.id("menu").or_else(newest) else { return Ok(None) };
         let reply = self.get(format!("navigation/{id}")).query("context", "edit").send().await?;
+        if reply.data["status"] != "publish" {
+            return Err(crate::not_found());
+        }
         let content = text(&reply.data, "/content/raw").to_owned();
         Ok(Some(Menu { id, title: entries::title_of(&reply.data), state: reply.state, content }))
     }
 
-    async fn menus_page(&self, menus: &[Value], error: Option<&Error>) -> Page {
+    /// The page. `form` is one that was rejected.
+    async fn menus_page(&self, menus: &[Value], error: Option<&Error>, form: Option<&Form>) -> Page {
         let mut page = self.layout("Menus", &self.url(PAGE, &[])).await?;
         page.problem = error.map(message_of).unwrap_or_default();
         let menu = self.menu(menus).await?;
@@ -101,16 +109,22 @@ impl AdminRequest<'_> {
                 None => self.url(PAGE, &[]),
             },
             menu: match menu {
-                Some(menu) => Some(self.menu_view(menu, menus).await?),
+                Some(menu) => Some(self.menu_view(menu, menus, form).await?),
                 None => None,
             },
         };
-        let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-        Ok(layout::html(status, &template))
+        let status = error.map_or(Ok(StatusCode::OK), |error| StatusCode::from_u16(error.status()));
+        Ok(layout::html(status.unwrap_or(StatusCode::BAD_REQUEST), &template))
     }
 
-    async fn menu_view(&self, menu: Menu, menus: &[Value]) -> Result<MenuView, Error> {
-        let stored = entries::read(&menu.content);
+    async fn menu_view(&self, menu: Menu, menus: &[Value], form: Option<&Form>) -> Result<MenuView, Error> {
+        let mut stored = entries::read(&menu.content);
+        // The numbers of the form's entries are those of the version with which it was opened.
+        let (same, other) = match form {
+            Some(form) if form.get("etag") == menu.state => (Some(form), None),
+            form => (None, form),
+        };
+        same.iter().for_each(|form| set_texts(&mut stored, form));
         let view = |(at, entry): (usize, &Entry)| EntryView {
             depth: entry.depth.min(4),
             label: entry.label(),
@@ -126,6 +140,10 @@ impl AdminRequest<'_> {
             state: menu.state,
             entries: stored.iter().enumerate().map(view).collect(),
             pages: pages.iter().map(|page| (page["id"].as_i64().unwrap_or_default(), title_of(page))).collect(),
+            new_link: form
+                .map(|form| (form.get("new-label").to_owned(), form.get("new-url").to_owned()))
+                .unwrap_or_default(),
+            typed: other.map(typed_entries).unwrap_or_default(),
             is_shown: menus.first().and_then(|newest| newest["id"].as_i64()) == Some(menu.id),
         })
     }
@@ -150,12 +168,17 @@ impl AdminRequest<'_> {
         let Some(menu) = self.menu(&menus).await? else { return Err(unknown_action()) };
         let route = format!("navigation/{}", menu.id);
         if action == "trash" {
-            self.call(Method::DELETE, route).send().await?;
-            return Ok(PrivateResponse::redirect(&self.url(PAGE, &[("done", "trashed")])));
+            return match self.call(Method::DELETE, route).if_match(form.get("etag")).send().await {
+                Ok(_) => Ok(PrivateResponse::redirect(&self.url(PAGE, &[("done", "trashed")]))),
+                Err(error) if error.status() == 412 => {
+                    self.menus_page(&menus, Some(&changed_elsewhere()), Some(form)).await
+                }
+                Err(error) => Err(error),
+            };
         }
         let changed = match self.changed_entries(&menu, form).await {
             Ok(changed) => changed,
-            Err(error) if error.status() < 500 => return self.menus_page(&menus, Some(&error)).await,
+            Err(error) if error.status() < 500 => return self.menus_page(&menus, Some(&error), Some(form)).await,
             Err(error) => return Err(error),
         };
         let mut body = json!({"content": entries::write(&changed)});
@@ -165,10 +188,9 @@ impl AdminRequest<'_> {
         match self.post(route, body).if_match(form.get("etag")).send().await {
             Ok(_) => Ok(self.to_menu(menu.id, "saved")),
             Err(error) if error.status() == 412 => {
-                let message = "This menu was changed elsewhere since you opened the page. Below is what is stored now.";
-                self.menus_page(&menus, Some(&Error::new("admin_menu_changed", message).with_status(412))).await
+                self.menus_page(&menus, Some(&changed_elsewhere()), Some(form)).await
             }
-            Err(error) if error.status() < 500 => self.menus_page(&menus, Some(&error)).await,
+            Err(error) if error.status() < 500 => self.menus_page(&menus, Some(&error), Some(form)).await,
             Err(error) => Err(error),
         }
     }
@@ -180,40 +202,78 @@ impl AdminRequest<'_> {
     /// The entries as the form changes them: texts first, then one move, or one new entry at the end.
     async fn changed_entries(&self, menu: &Menu, form: &Form) -> Result<Vec<Entry>, Error> {
         let mut changed = entries::read(&menu.content);
-        for (at, entry) in changed.iter_mut().enumerate().filter(|(_, entry)| entry.is_link()) {
-            let (label, url) = (format!("label-{at}"), format!("url-{at}"));
-            if form.has(&label) && form.has(&url) {
-                entry.set(form.get(&label).trim(), form.get(&url).trim());
-            }
-        }
+        let before = changed.clone();
+        set_texts(&mut changed, form);
+        let mut edited = changed.iter().zip(&before).filter(|(entry, before)| entry != before).map(|(entry, _)| entry);
+        edited.try_for_each(|entry| check_link(&entry.label(), entry.url()))?;
         if let Some((action, at)) = form.get("move").split_once(' ') {
             let at = at.parse().unwrap_or(usize::MAX);
-            Move::named(action)
-                .filter(|action| entries::apply(&mut changed, at, *action))
-                .ok_or_else(unknown_action)?;
+            let moved = Move::named(action).is_some_and(|action| entries::apply(&mut changed, at, action));
+            if !moved {
+                return Err(bad_request("admin_no_move", "The entry cannot be moved there."));
+            }
+            return Ok(changed);
         }
         let added = match form.get("action") {
             "add-page" => {
-                let id = form.get("page").parse::<i64>().unwrap_or_default();
-                let call = self.get(format!("pages/{id}")).query("_fields", "id,title,link");
-                Some(page_entry(&call.send().await?.data))
+                let id = form.get("page").parse::<u64>().unwrap_or_default();
+                let page = self.get(format!("pages/{id}")).query("_fields", "id,title,link").send().await;
+                let missing = |_| bad_request("admin_no_page", "This page does not exist any more.");
+                Some(page_entry(&page.map_err(missing)?.data))
             }
             "add-link" => {
                 let (label, url) = (form.get("new-label").trim(), form.get("new-url").trim());
-                if label.is_empty() || url.is_empty() {
-                    return Err(Error::new("admin_no_link", "A link needs a label and a URL.").with_status(400));
-                }
+                check_link(label, url)?;
                 Some(Entry::link(label, url, None))
             }
-            _ => None,
+            "save" => None,
+            _ => return Err(unknown_action()),
         };
         changed.extend(added);
         if changed.len() > MAX_ENTRIES {
-            let message = format!("A menu has at most {MAX_ENTRIES} entries.");
-            return Err(Error::new("admin_menu_full", message).with_status(400));
+            return Err(bad_request("admin_menu_full", &format!("A menu has at most {MAX_ENTRIES} entries.")));
         }
         Ok(changed)
     }
+}
+
+/// Sets the labels and URLs that the form has.
+fn set_texts(entries: &mut [Entry], form: &Form) {
+    for (at, entry) in entries.iter_mut().enumerate().filter(|(_, entry)| entry.is_link()) {
+        let (label, url) = (format!("label-{at}"), format!("url-{at}"));
+        if form.has(&label) && form.has(&url) {
+            entry.set(form.get(&label).trim(), form.get(&url).trim());
+        }
+    }
+}
+
+/// The labels and URLs of a form, a line for each entry.
+fn typed_entries(form: &Form) -> String {
+    let line = |at: usize| {
+        let (label, url) = (format!("label-{at}"), format!("url-{at}"));
+        form.has(&label).then(|| format!("{}: {}", form.get(&label), form.get(&url)))
+    };
+    (0..MAX_ENTRIES).filter_map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Rejects a link that pages would not show.
+fn check_link(label: &str, url: &str) -> Result<(), Error> {
+    if label.is_empty() || url.is_empty() {
+        return Err(bad_request("admin_no_link", "A link needs a label and a URL."));
+    }
+    if svc_text::esc_url(url).is_empty() {
+        return Err(bad_request("admin_bad_url", &format!("“{url}” is no URL for a link.")));
+    }
+    Ok(())
+}
+
+fn bad_request(code: &str, message: &str) -> Error {
+    Error::new(code, message).with_status(400)
+}
+
+fn changed_elsewhere() -> Error {
+    let message = "This menu was changed elsewhere since you opened the page. Below is what is stored now.";
+    Error::new("admin_menu_changed", message).with_status(412)
 }
 
 /// The entry of a page.

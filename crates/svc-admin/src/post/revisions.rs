@@ -114,7 +114,16 @@ impl AdminRequest<'_> {
                 body.insert((*name).to_owned(), old.into());
             }
         }
-        self.post(format!("{}/{id}", info.rest_base), body.into()).if_match(form.get("etag")).send().await?;
+        let restored =
+            self.post(format!("{}/{id}", info.rest_base), body.into()).if_match(form.get("etag")).send().await;
+        restored.map_err(|error| match error.status() {
+            412 => Error::new(
+                "admin_post_changed",
+                "This post was changed since you opened the revisions. Look at them again.",
+            )
+            .with_status(412),
+            _ => error,
+        })?;
         let url = svc_login::with_query(&self.edit_url(id), &[("done", "restored-revision")]);
         Ok(PrivateResponse::redirect(&url))
     }
