@@ -1,6 +1,11 @@
 //! `cargo xtask deb`: writes a Debian package with `dpkg-deb`.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result, ensure};
 use xtask_support::{root, run as run_command, say};
@@ -34,6 +39,9 @@ pub(crate) struct Options {
     /// Build without optimization.
     #[arg(long)]
     debug: bool,
+    /// Pack this program instead of building one.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// Install the package into a folder, and remove it there.
     #[arg(long)]
     check: bool,
@@ -41,7 +49,10 @@ pub(crate) struct Options {
 
 /// Writes `target/dist/svc-server_VERSION_ARCHITECTURE.deb`.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let program = dist::build_host(options.debug)?;
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => dist::build_host(options.debug)?,
+    };
     let root = root()?;
     let folder = root.join("target/dist");
     let tree = folder.join("deb");

@@ -36,7 +36,10 @@ const CERTIFICATES: &str = "etc/ssl/certs/ca-certificates.crt";
 
 /// Writes `target/dist/svc-server-VERSION-ARCHITECTURE.oci.tar`, and runs it with `--check`.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let program = dist::build_host(options.debug)?;
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => dist::build_host(options.debug)?,
+    };
     let folder = root()?.join("target/dist");
     let work = folder.join("image");
     drop(fs::remove_dir_all(&work));
@@ -62,6 +65,9 @@ pub(crate) struct Options {
     /// Build without optimization.
     #[arg(long)]
     debug: bool,
+    /// Pack this program instead of building one.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// Unpack the image and run it with bubblewrap, on a root that cannot be written.
     #[arg(long)]
     check: bool,
@@ -101,7 +107,8 @@ fn fill(files: &Path, program: &Path) -> Result<()> {
         fs::create_dir_all(path.parent().unwrap_or(files))?;
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    for name in ["tmp", DATA] {
+    // A runtime mounts some of them, and cannot create them on a root that cannot be written.
+    for name in ["tmp", "proc", "dev", "sys", DATA] {
         fs::create_dir_all(files.join(name)).with_context(|| format!("cannot create {name}"))?;
     }
     Ok(())
