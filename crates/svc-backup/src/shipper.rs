@@ -318,9 +318,8 @@ impl Shipper {
                 decode::<SnapshotHeader>(&key, &to.get(&key)?)?.0.at
             }
         };
-        if !self.reader.resume(&end.into())? {
-            return Ok(None);
-        }
+        let Some(since) = self.reader.resume(&end.into())? else { return Ok(None) };
+        self.pending = Some((since, 0));
         tracing::info!(generation = name, "the backup continues where it ended");
         let age = Duration::from_millis(now().saturating_sub(snapshot.time));
         BackupStatus::set(&self.shared.status.last_snapshot, snapshot.time);
