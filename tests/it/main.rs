@@ -27,6 +27,7 @@ mod outgoing;
 mod pages;
 mod parallel;
 mod plugins;
+mod preview_links;
 mod reference;
 mod resolve;
 mod rest_api;

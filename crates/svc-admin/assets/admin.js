@@ -268,3 +268,18 @@ function chooser(input) {
 }
 
 document.querySelectorAll("#post-form input[name=featured_media]").forEach(chooser);
+
+/** A button that copies the value of a field. */
+function copier(input) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.onclick = async () => {
+    input.select();
+    await navigator.clipboard?.writeText(input.value).catch(() => {});
+    button.textContent = "Copied";
+  };
+  input.after(button);
+}
+
+document.querySelectorAll("input[data-copy]").forEach(copier);

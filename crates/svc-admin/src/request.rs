@@ -58,7 +58,7 @@ impl<'a> AdminRequest<'a> {
         self.call(Method::GET, route)
     }
 
-    /// Writes to a route of the default namespace.
+    /// Writes to a route of the default namespace, or to one that begins with a slash.
     pub(crate) fn post(&'a self, route: impl Into<String>, body: Value) -> Call<'a> {
         Call { body: Some(body), ..self.call(Method::POST, route) }
     }

@@ -161,6 +161,8 @@ pub struct Config {
     pub json_values: usize,
     /// URL of a plugin directory.
     pub directory: Option<SiteUrl>,
+    /// URL of a front end's page for previews, with placeholders.
+    pub preview_url: Option<String>,
     /// Limits on outgoing requests.
     pub outgoing: Outbound,
     /// The running WordPress behind this server.
@@ -312,6 +314,7 @@ impl Config {
             drain: read.required("limits.drain_seconds", drain)?,
             json_values: read.required("limits.values", values::count)? as usize,
             directory: read.optional("directory", str::parse)?,
+            preview_url: read.optional("preview_url", values::preview_url)?,
             outgoing: Outbound {
                 public: read.required("outgoing.public", values::boolean)?,
                 allow: read.required("outgoing.allow", values::list)?,

@@ -116,6 +116,7 @@ pub const SETTINGS: &[Setting] = &[
     row("limits.drain_seconds", "N", Some("0"), "Time before shutdown in which /readyz responds with 503 while requests are still accepted, so that load balancers notice"),
     row("limits.shutdown_seconds", "N", Some("10"), "Time limit for requests in progress on shutdown"),
     row("directory", "URL", None, "URL of a directory of plugins and patterns with the API of WordPress.org [default: none]"),
+    row("preview_url", "URL", None, "URL of the front end's page that shows preview links, with {token}, {id} and {type} [default: the page of the site]"),
     row("outgoing.public", "BOOL", Some("true"), "Allow requests to public IP addresses: link previews, embeds, feeds, the directory"),
     row("outgoing.allow", "LIST", Some(""), "Comma-separated private networks, or hosts with ports, to which requests are allowed as well"),
     row("wordpress.upstream", "URL", None, "The WordPress behind this server, as http://HOST:PORT of its web server, or fastcgi:/PATH or fastcgi://HOST:PORT of php-fpm; this server replays its responses [default: none]"),

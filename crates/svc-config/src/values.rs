@@ -40,6 +40,28 @@ pub(super) fn wrong_password(text: &str) -> Result<WrongPassword, String> {
     }
 }
 
+/// Parses the URL of a page for previews. Its placeholders become parts of a path or query.
+///
+/// # Errors
+/// It is no HTTP URL, or it has no place for the token.
+pub(super) fn preview_url(text: &str) -> Result<String, String> {
+    let filled = text.replace("{token}", "t").replace("{id}", "1").replace("{type}", "post");
+    let is_http = text.starts_with("https://") || text.starts_with("http://");
+    let host = text.split('/').nth(2).unwrap_or_default();
+    if !is_http
+        || host.is_empty()
+        || host.contains('{')
+        || filled.contains(['{', '}'])
+        || filled.parse::<http::Uri>().is_err()
+    {
+        return Err("must be an http or https URL; {token}, {id} and {type} may be in its path and query".to_owned());
+    }
+    if !text.contains("{token}") {
+        return Err("must contain {token}".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 impl Environment {
     /// The name in settings and in the REST API.
     pub fn name(self) -> &'static str {

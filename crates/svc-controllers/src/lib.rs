@@ -42,6 +42,8 @@ pub mod patterns;
 pub mod plugins;
 pub mod posts;
 mod preconditions;
+mod preview;
+pub mod preview_links;
 mod registries;
 pub mod registry_family;
 mod request;

@@ -31,6 +31,7 @@ use crate::{
     patterns::{PatternCategories, PatternDirectory, Patterns},
     plugins::Plugins,
     posts::Posts,
+    preview_links::PreviewLinks,
     registry_family::{RegistryEntries, RegistryFamily},
     resolve::Resolve,
     revisions::{Autosaves, Revisions},
@@ -207,8 +208,9 @@ pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Res
 
 /// Mounts the families that WordPress does not have. The index does not list their routes.
 fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
-    let resolve = Arc::clone(&rest.site);
+    let [resolve, links] = [(); 2].map(|()| Arc::clone(&rest.site));
     registry.mount(OWN_NAMESPACE, move |_| Resolve::new(&resolve));
+    registry.mount(OWN_NAMESPACE, move |_| PreviewLinks::new(&links));
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.

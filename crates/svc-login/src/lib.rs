@@ -224,7 +224,7 @@ impl LoginPages {
         self.identities.is_nonce(&parts.cx, form.get(&self.nonce_field()), action, session.nonce_subject())
     }
 
-    /// A request to the REST API with this user's rights, below the namespace of the default routes.
+    /// A request to the REST API with this user's rights. A route without a leading slash is one of the default namespace.
     pub fn rest_request(
         &self,
         session: &UserSession,
@@ -232,7 +232,11 @@ impl LoginPages {
         method: Method,
         route: &str,
     ) -> svc_routing::Request {
-        svc_routing::Request::new(method, format!("/{}/{route}", self.identities.site.brand.namespace()))
+        let route = match route.starts_with('/') {
+            true => route.to_owned(),
+            false => format!("/{}/{route}", self.identities.site.brand.namespace()),
+        };
+        svc_routing::Request::new(method, route)
             .with_caller(session.caller.clone())
             .with_cx(parts.cx.clone())
             .with_extension(ClientAddress(parts.client))

@@ -34,6 +34,7 @@ use svc_render::{
 };
 use svc_site::{
     Access, Settings, SiteResult,
+    preview_links::{self, TOKEN_PARAM},
     sitemaps::{self, Sitemaps},
     url_resolver::{PageResolver, PageTarget, PageUrl, Resolved},
 };
@@ -141,14 +142,36 @@ impl Pages {
                     return Ok(sitemap::page(found));
                 }
             }
-            let viewer = visitor::Viewer::of(db.cx(), &self.identities, &parts.headers)?;
+            let mut viewer = visitor::Viewer::of(db.cx(), &self.identities, &parts.headers)?;
+            let preview = match parts.url.value(TOKEN_PARAM) {
+                Some(token) => match preview_links::open(db, &self.renderer.site, &settings, token)? {
+                    Some(preview) => Some(preview.post),
+                    None => return Ok(Page::failure(StatusCode::FORBIDDEN).preview()),
+                },
+                None => None,
+            };
+            if let Some(post) = &preview {
+                viewer.visitor.unlocked = viewer.visitor.unlocked.with_preview(post.id);
+            }
             let has_preview_nonce = match self.preview_of(parts, &viewer) {
                 Ok(post) => post.is_some(),
                 Err(refused) => return Ok(refused),
             };
-            let mut resolver =
-                PageResolver { site: &self.renderer.site, settings: &settings, db, viewer: &viewer.visitor.caller };
-            let resolved = resolver.resolve(&lookups, &parts.url.path)?;
+            let mut resolver = PageResolver {
+                site: &self.renderer.site,
+                settings: &settings,
+                db,
+                viewer: &viewer.visitor.caller,
+                previewed: preview.as_ref().map(|post| post.id),
+            };
+            let mut resolved = resolver.resolve(&lookups, &parts.url.path)?;
+            let is_preview = preview.is_some();
+            // A link shows its post only.
+            if let Some(post) = preview
+                && !resolved.show_instead(post)
+            {
+                return Ok(Page::failure(StatusCode::FORBIDDEN).preview());
+            }
             let (resolved, private) = self.for_viewer(db, &viewer, resolved, has_preview_nonce)?;
             let mut builder = build::PageBuilder {
                 site: &self.renderer.site,
@@ -163,6 +186,9 @@ impl Pages {
                 account: &self.account,
             };
             let page = render(&mut builder, resolved)?;
+            if is_preview {
+                return Ok(page.preview());
+            }
             // The footer has links of the account.
             let private = private || viewer.visitor.caller.is_logged_in();
             // Lists and blocks show the content of posts whose password the visitor has entered.

@@ -31,17 +31,24 @@ pub(crate) struct Page {
     policy: Option<String>,
     /// Whether the page depends on the visitor and must not be cached.
     private: bool,
+    /// Whether a preview link shows the page.
+    preview: bool,
 }
 
 impl Page {
     fn new(status: StatusCode, content_type: &'static str, body: String) -> Self {
-        Page { status, content_type, body, headers: Vec::new(), policy: None, private: false }
+        Page { status, content_type, body, headers: Vec::new(), policy: None, private: false, preview: false }
     }
 
     /// Marks the page as private to the visitor: it is never cached.
     pub(crate) fn private(mut self) -> Self {
         self.private = true;
         self
+    }
+
+    /// Marks the page as that of a preview link: nothing stores it, indexes it, or passes its URL on.
+    pub(crate) fn preview(self) -> Self {
+        Page { preview: true, ..self.private() }
     }
 
     /// Sets the content security policy.
@@ -133,6 +140,11 @@ impl Page {
         if self.private {
             headers.insert(header::CACHE_CONTROL, UNCACHED);
             headers.insert(header::EXPIRES, HeaderValue::from_static("Wed, 11 Jan 1984 05:00:00 GMT"));
+        }
+        if self.preview {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+            headers.insert("x-robots-tag", HeaderValue::from_static("noindex"));
+            headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         if self.content_type == HTML {
             let own = self.policy.and_then(|policy| HeaderValue::from_str(&policy).ok());

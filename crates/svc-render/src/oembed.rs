@@ -53,7 +53,7 @@ pub fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> Site
         return Ok(None);
     }
     let anonymous = Caller::anonymous();
-    let mut resolver = UrlResolver { site, settings, db, viewer: &anonymous };
+    let mut resolver = UrlResolver { site, settings, db, viewer: &anonymous, previewed: None };
     // Of the query string only ids are read, and they take precedence. Source: `url_to_postid`.
     if let Some(id) = id_in(url) {
         return resolver.by_id(id);

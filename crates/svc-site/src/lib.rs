@@ -25,6 +25,7 @@ pub mod plugin_directory_client;
 pub mod plugins;
 pub mod posts;
 pub mod preconditions;
+pub mod preview_links;
 pub mod registries;
 pub mod revisions;
 pub mod sanitize;

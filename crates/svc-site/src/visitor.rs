@@ -7,7 +7,7 @@ use std::{
 };
 
 use svc_auth::{Caller, password};
-use svc_model::Post;
+use svc_model::{Post, PostId};
 
 /// Maximum number of passwords whose result is cached per visitor.
 const MAX_TRIED: usize = 100;
@@ -29,12 +29,25 @@ pub struct UnlockedPosts {
     cookie: Arc<str>,
     /// Results by password, because checking a hash is slow.
     tried: Arc<Mutex<HashMap<String, bool>>>,
+    /// The post that a preview link shows.
+    previewed: Option<PostId>,
 }
 
 impl UnlockedPosts {
     /// Reads the cookie's value; empty if there is no cookie.
     pub fn from_cookie(cookie: &str) -> Self {
         UnlockedPosts { cookie: cookie.into(), ..Self::default() }
+    }
+
+    /// Unlocks the post that a preview link shows.
+    #[must_use]
+    pub fn with_preview(self, post: PostId) -> Self {
+        UnlockedPosts { previewed: Some(post), ..self }
+    }
+
+    /// Whether a preview link shows this post to the visitor, whatever its status.
+    pub fn is_previewed(&self, post: &Post) -> bool {
+        self.previewed == Some(post.id)
     }
 
     /// Whether the visitor has entered any password. Pages rendered for them may then be specific to them.
@@ -46,7 +59,7 @@ impl UnlockedPosts {
     pub fn is_open(&self, post: &Post) -> bool {
         let needed = post.password.as_str();
         // PHP treats "0" as empty.
-        if matches!(needed, "" | "0") {
+        if matches!(needed, "" | "0") || self.is_previewed(post) {
             return true;
         }
         if self.cookie.is_empty() {

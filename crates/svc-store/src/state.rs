@@ -73,7 +73,7 @@ const COMMENT: &[Part] = &[
 
 /// Meta of posts that editors and caches store without an edit.
 fn is_trace_of_post(key: &str) -> bool {
-    matches!(key, "_edit_lock" | "_pingme" | "_encloseme") || key.starts_with("_oembed_")
+    matches!(key, "_edit_lock" | "_pingme" | "_encloseme" | "_svc_preview_link") || key.starts_with("_oembed_")
 }
 
 /// Meta of users that logging in and looking around changes.
@@ -231,6 +231,7 @@ mod tests {
             for (key, value, is_edit) in [
                 ("_edit_lock", "1:1", false),
                 ("_oembed_x", "y", false),
+                ("_svc_preview_link", "{}", false),
                 ("subtitle", "a", true),
                 ("subtitle", "a", false),
                 ("subtitle", "b", true),

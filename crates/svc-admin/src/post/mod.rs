@@ -1,6 +1,7 @@
 //! The page on which a post or file is edited.
 
 mod panel;
+mod preview_link;
 mod revisions;
 pub(crate) mod save;
 mod terms;
@@ -236,6 +237,16 @@ impl AdminRequest<'_> {
 
     /// The user's autosave, if it is newer than the post: its date, and the URL of its texts.
     async fn newer_autosave(&self, info: &TypeInfo, item: &Value) -> Result<Option<Link>, Error> {
+        let autosave = self.autosave_after(info, item).await?;
+        Ok(autosave.map(|autosave| {
+            let query = [("post", item["id"].to_string()), ("revision", autosave["id"].to_string())];
+            let url = self.url("revision.php", &query.each_ref().map(|(name, value)| (*name, &**value)));
+            Link::new(text(&autosave, "/modified").replace('T', " "), url)
+        }))
+    }
+
+    /// The user's autosave, if it is newer than the post.
+    async fn autosave_after(&self, info: &TypeInfo, item: &Value) -> Result<Option<Value>, Error> {
         let id = item["id"].as_i64().unwrap_or_default();
         let call = self.get(format!("{}/{id}/autosaves", info.rest_base)).query("context", "edit");
         let autosaves =
@@ -249,11 +260,7 @@ impl AdminRequest<'_> {
                 && text(autosave, "/modified_gmt") >= text(item, "/modified_gmt")
                 && !save::has_texts_of(item, autosave)
         };
-        Ok(items(&autosaves).iter().find(is_newer).map(|autosave| {
-            let query = [("post", id.to_string()), ("revision", autosave["id"].to_string())];
-            let url = self.url("revision.php", &query.each_ref().map(|(name, value)| (*name, &**value)));
-            Link::new(text(autosave, "/modified").replace('T', " "), url)
-        }))
+        Ok(items(&autosaves).iter().find(is_newer).cloned())
     }
 
     /// Key of the browser's copies of a post.

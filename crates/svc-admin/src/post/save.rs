@@ -62,6 +62,9 @@ impl AdminRequest<'_> {
             let done = [("done", "trashed"), ("undo", &id.to_string())];
             return Ok(PrivateResponse::redirect(&svc_login::with_query(&self.list_url(&info.name), &done)));
         }
+        if form.get("action") == "preview-link" {
+            return self.preview_link(&info, &stored.data).await;
+        }
         if let Some(id) = id.filter(|_| form.get("action") == "lock" && allows(&stored.data, "PUT")) {
             return self.lock(id).await;
         }

@@ -432,7 +432,7 @@ impl Media {
     }
 
     async fn complete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let Authorized { post, settings } = authorized;
+        let Authorized { post, settings, .. } = authorized;
         let attached = self.attached(req.cx(), post.id)?;
         let upload_store = UploadStore { cx: req.cx(), site: &self.site, settings: &settings };
         let generated = upload_store.generate_missing_sizes(&attached, &post.mime_type).await?;
@@ -457,7 +457,7 @@ impl Media {
     }
 
     async fn apply_edits(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let Authorized { post, settings } = authorized;
+        let Authorized { post, settings, .. } = authorized;
         let attached = self.attached(req.cx(), post.id)?;
         let source: String = req.require("src")?;
         if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.has_url(&source) {

@@ -54,7 +54,7 @@ impl Media {
     }
 
     async fn store_file(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let Authorized { post, settings } = authorized;
+        let Authorized { post, settings, .. } = authorized;
         let attached = self.attached(req.cx(), post.id)?;
         if !accepts_files(&attached, &post.mime_type) {
             return Err(errors::cannot_sideload());

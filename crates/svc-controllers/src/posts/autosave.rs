@@ -17,7 +17,7 @@ impl Posts {
     /// open; for other posts the autosave is a revision, one for each editor. Returns the id of the row with the
     /// autosave.
     pub(crate) async fn autosave(&self, req: &Request, authorized: Authorized) -> Result<PostId> {
-        let Authorized { post, settings } = authorized;
+        let Authorized { post, settings, .. } = authorized;
         let caller = caller(req);
         let draft = match self.post_type.route_family {
             RouteFamily::MenuItems => PostDraft { meta: respond::param_or_null(req, "meta"), ..PostDraft::default() },

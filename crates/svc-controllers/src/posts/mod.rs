@@ -29,7 +29,7 @@ use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{integer, string},
 };
-use svc_site::{Access, Settings, Site, access::CapabilityData, permalinks, posts::delete};
+use svc_site::{Access, Settings, Site, access::CapabilityData, permalinks, posts::delete, preview_links::Preview};
 use svc_store::{get_or_load, posts};
 use svc_versions::Context;
 
@@ -39,7 +39,7 @@ use crate::{
     args::context_arg,
     caller, cost, errors,
     item_cache::FamilyId,
-    preconditions,
+    preconditions, preview,
     request::{is_read, only_reads},
     respond,
 };
@@ -159,6 +159,8 @@ pub(crate) struct Authorized {
     pub(crate) post: Post,
     /// The site's options.
     pub(crate) settings: Arc<Settings>,
+    /// Whether a preview link shows the post, which may have the texts of a revision.
+    pub(crate) is_preview: bool,
 }
 
 impl Posts {
@@ -188,7 +190,7 @@ impl Posts {
         let found = self.find(req)?;
         let PostAccess { post, settings, capability_data } = &*found;
         authorize(&caller(req), &Access::with_data(&self.site, settings, capability_data.clone()), post)?;
-        Ok(Authorized { post: post.clone(), settings: Arc::clone(settings) })
+        Ok(Authorized { post: post.clone(), settings: Arc::clone(settings), is_preview: false })
     }
 
     /// Whether a caller has a capability of the type, which may be mapped to another one.
@@ -233,6 +235,11 @@ impl Posts {
 
     /// A response with one post, as the caller may read it.
     pub(crate) async fn show(&self, req: &Request, post: Post, view: View) -> Result<Response> {
+        self.show_with_password(req, post, view, query_password(req)).await
+    }
+
+    /// A response with one post, as a caller with this password may read it.
+    async fn show_with_password(&self, req: &Request, post: Post, view: View, password: String) -> Result<Response> {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
@@ -241,7 +248,7 @@ impl Posts {
                 let settings = self.site.settings_in(db)?;
                 let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;
                 let mut loader = self.loader(&settings, &caller, &view);
-                loader.password = query_password(req);
+                loader.password.clone_from(&password);
                 loader.req = Some(req);
                 loader.missing = missing.clone();
                 if let Some(words) = excerpt {
@@ -274,6 +281,13 @@ impl Posts {
     // Fetch
 
     pub(crate) async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
+        if let Some(Preview { post, .. }) = preview::of_request(&self.site, &self.post_type, &req)? {
+            if post.id.0 != respond::number(&req, "id") {
+                return Err(preview::invalid_token());
+            }
+            let settings = self.site.settings(req.cx())?;
+            return Ok(Authorized { post, settings, is_preview: true });
+        }
         let password = query_password(&req);
         self.authorized(&req, |caller, access, post| {
             if req.context() == "edit" && !caller.can_post(PostCap::Edit, post, access) {
@@ -287,8 +301,13 @@ impl Posts {
     }
 
     pub(crate) async fn fetch(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let alternate = authorized.post.clone();
         let view = respond::view(&req);
+        if authorized.is_preview {
+            let password = authorized.post.password.clone();
+            let response = self.show_with_password(&req, authorized.post, view, password).await?;
+            return Ok(preview::protect(response));
+        }
+        let alternate = authorized.post.clone();
         let items = self.reader(&req);
         let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
         // Excerpts of another length are not in the cached items.

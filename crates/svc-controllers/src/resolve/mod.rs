@@ -98,7 +98,7 @@ fn resolution(
     if let Some(kind) = file {
         return Ok(Some(Resolution::of_file(kind)));
     }
-    let resolved = PageResolver { site, settings, db, viewer: caller }.resolve(&lookups, &url.path)?;
+    let resolved = PageResolver { site, settings, db, viewer: caller, previewed: None }.resolve(&lookups, &url.path)?;
     let is_found = !matches!(resolved.target, PageTarget::NotFound);
     Ok(is_found.then(|| Resolution::of_page(site, settings, &resolved)))
 }

@@ -10,9 +10,9 @@ use svc_schema::{
     Args, MethodKind, Schema,
     build::{integer, string},
 };
-use svc_store::posts;
+use svc_store::{Db, posts};
 
-use super::{RevisionParent, RevisionTable, parent, parent_arg};
+use super::{RevisionParent, RevisionTable, parent, parent_arg, parent_or_previewed, protected};
 use crate::{
     RestSite,
     args::context_arg,
@@ -149,14 +149,17 @@ impl Autosaves {
     // Fetch
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<RevisionParent> {
-        parent(&self.site, &self.post_type, &req, "parent")
+        // The latest one is what `fetch` returns.
+        let latest = |db: &mut Db, post| Ok(posts::latest_autosave(db, post, None)?.map(|autosave| autosave.id));
+        parent_or_previewed(&self.site, &self.post_type, &req, latest)
     }
 
     /// As in WordPress, returns the latest autosave of the post and ignores the id.
     async fn fetch(self: Arc<Self>, req: Request, parent: RevisionParent) -> Result<Response> {
         let latest = self.site.read(req.cx(), |db| Ok(posts::latest_autosave(db, parent.post.id, None)?))?;
         let autosave = latest.ok_or_else(errors::no_autosave)?;
-        self.show_one(&req, &parent, autosave, &respond::view(&req)).await
+        let response = self.show_one(&req, &parent, autosave, &respond::view(&req)).await?;
+        Ok(protected(&req, response))
     }
 
     // Create

@@ -20,12 +20,12 @@ use svc_schema::{
     Args, Schema,
     build::{SchemaBuilder, integer},
 };
-use svc_site::{Access, Settings, Site};
-use svc_store::posts;
+use svc_site::{Access, Settings, Site, SiteResult, preview_links::TOKEN_PARAM};
+use svc_store::{Db, posts};
 
 use self::table::RevisionTable;
 use crate::preconditions;
-use crate::{args::context_arg, caller, collection, cost, errors, request::only_reads, respond};
+use crate::{args::context_arg, caller, collection, cost, errors, preview, request::only_reads, respond};
 
 pub use autosaves::Autosaves;
 pub(crate) use params::{RevisionList, params};
@@ -68,6 +68,31 @@ fn parent(site: &Site, post_type: &PostType, req: &Request, name: &str) -> Resul
     })
 }
 
+/// As [`parent`], or the post whose revision or autosave the request's preview link shows.
+fn parent_or_previewed(
+    site: &Site,
+    post_type: &PostType,
+    req: &Request,
+    revision: impl FnOnce(&mut Db, PostId) -> SiteResult<Option<PostId>>,
+) -> Result<RevisionParent> {
+    let id = id_param(req, "parent");
+    if !req.params().query.contains_key(TOKEN_PARAM) {
+        return parent(site, post_type, req, "parent");
+    }
+    let revision = site.read(req.cx(), |db| revision(db, id))?;
+    if !preview::grants(site, post_type, req, id, revision)? {
+        return parent(site, post_type, req, "parent");
+    }
+    site.read(req.cx(), |db| {
+        Ok(RevisionParent { post: find::parent(db, post_type, id)?, settings: site.settings_in(db)? })
+    })
+}
+
+/// The response, with the headers of a preview if the request has a preview link.
+fn protected(req: &Request, response: Response) -> Response {
+    if req.params().query.contains_key(TOKEN_PARAM) { preview::protect(response) } else { response }
+}
+
 impl Revisions {
     /// The revisions of this type.
     pub fn new(renderer: &Arc<SiteRenderer>, post_type: &PostType, extra: &ExtraFields) -> Self {
@@ -93,7 +118,7 @@ impl Controller for Revisions {
                 .conditional(preconditions::on_post(&self.site))
                 .schema(schema)
                 .args(Args::from([parent_arg(), id]))
-                .endpoint(get(Self::fetch, Self::can_list).args(context()))
+                .endpoint(get(Self::fetch, Self::can_fetch).args(context()))
                 .endpoint(on(DELETABLE, Self::delete, Self::can_delete).args(Args::from([("force", force)]))),
         ]
     }
@@ -125,9 +150,14 @@ impl Revisions {
 
     // Fetch
 
+    async fn can_fetch(self: Arc<Self>, req: Request) -> Result<RevisionParent> {
+        parent_or_previewed(&self.site, &self.post_type, &req, |_, _| Ok(Some(id_param(&req, "id"))))
+    }
+
     async fn fetch(self: Arc<Self>, req: Request, parent: RevisionParent) -> Result<Response> {
         let post = self.site.read(req.cx(), |db| find::revision(db, parent.post.id, id_param(&req, "id")))?;
-        self.table.respond(&req, &parent.settings, post, &respond::view(&req)).await
+        let response = self.table.respond(&req, &parent.settings, post, &respond::view(&req)).await?;
+        Ok(protected(&req, response))
     }
 
     // Delete

@@ -208,7 +208,9 @@ impl<'a> SiteBlocks<'a> {
             let mut terms = terms::of_objects(db, &ids)?;
             let access = Access::of_posts(site, settings, db, &rows)?;
             let mut views = Vec::new();
-            for post in rows.into_iter().filter(|post| access.can_read_inside(caller, post)) {
+            let is_shown =
+                |post: &Post| self.viewer.unlocked.is_previewed(post) || access.can_read_inside(caller, post);
+            for post in rows.into_iter().filter(is_shown) {
                 let stored = post_meta.remove(&post.id.0).unwrap_or_default();
                 let post_terms = terms.remove(&post.id).unwrap_or_default();
                 let thumbnail = svc_php::numeric::text_to_int(stored.text("_thumbnail_id"));

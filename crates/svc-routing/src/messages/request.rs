@@ -297,7 +297,7 @@ impl Request {
     }
 
     /// Prevents caching of the response, including that of the request that this one was made for.
-    pub(crate) fn mark_uncacheable(&self) {
+    pub fn mark_uncacheable(&self) {
         self.0.is_uncacheable.store(true, Ordering::Relaxed);
     }
 

@@ -189,6 +189,7 @@ fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Re
         site.services.mailer = Some(mailer);
     }
     site.services.plugin_directory = config.directory.as_ref().map(|url| url.as_str().to_owned());
+    site.services.preview_url.clone_from(&config.preview_url);
     site.policies.max_revisions = config.revisions;
     site.policies.require_preconditions = config.require_preconditions;
     if let Some(name) = &config.theme {

@@ -21,6 +21,7 @@ pub mod menus;
 pub mod plugins;
 pub mod posts;
 pub mod preconditions;
+pub mod preview_links;
 pub mod terms;
 pub mod users;
 pub mod widgets;

@@ -13,6 +13,7 @@ use crate::{
         save::{give_default_terms, set_sticky},
         slugs,
     },
+    preview_links,
     revisions::{RevisionAuthor, store_revision},
     sanitize,
 };
@@ -68,6 +69,7 @@ fn reset_settings(tx: &mut Tx, id: PostId) -> SiteResult<()> {
 /// user may not use any HTML.
 pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: RevisionAuthor) -> SiteResult<()> {
     reset_settings(tx, id)?;
+    preview_links::delete_all(tx, id)?;
     let settings = site.settings_in(tx)?;
     let now = (settings.zone.to_local(site.clock()), site.clock());
     let before = posts::get(tx, id)?.map(|post| post.status).unwrap_or_default();

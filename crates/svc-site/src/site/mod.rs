@@ -123,6 +123,12 @@ impl Site {
         self.keys.as_ref().map(|keys| keys.hash(data, Scheme::Auth, Algorithm::Md5)).unwrap_or_default()
     }
 
+    /// A signature of a text that clients send back unchanged; `None` on a site without keys. It holds for this purpose only.
+    pub fn sign(&self, purpose: &str, text: &str) -> Option<String> {
+        let data = format!("{purpose}\0{text}");
+        self.keys.as_ref().map(|keys| keys.hash(data.as_bytes(), Scheme::Auth, Algorithm::Sha256))
+    }
+
     /// A nonce for an action of a user in the session with this token; empty on a site without keys.
     pub fn nonce(&self, cx: &Context, user: UserId, token: &str, action: &str) -> String {
         let Some(keys) = &self.keys else { return String::new() };

@@ -69,6 +69,8 @@ pub struct Services {
     pub mailer: Option<Mailer>,
     /// URL of the plugin directory, without a trailing slash.
     pub plugin_directory: Option<String>,
+    /// URL of a front end's page that shows previews, with `{id}`, `{type}` and `{token}` for those of a preview link.
+    pub preview_url: Option<String>,
 }
 
 impl SiteSetup {
@@ -90,6 +92,7 @@ impl SiteSetup {
                 http_client: HttpClient::default(),
                 mailer: None,
                 plugin_directory: None,
+                preview_url: None,
             },
         }
     }

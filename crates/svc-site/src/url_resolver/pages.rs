@@ -2,7 +2,7 @@
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 use svc_auth::Caller;
-use svc_model::{Post, PostType, Taxonomy, Term, TermId, User, UserId};
+use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
 use svc_store::{
     Db, MetaKind, Order, StoredText, meta,
@@ -83,6 +83,17 @@ impl Resolved {
         Resolved { lookup: Lookup::default(), target: PageTarget::NotFound, url: None, redirect: None }
     }
 
+    /// Shows these texts of the post, if it is the target. Returns whether it is.
+    pub fn show_instead(&mut self, post: Post) -> bool {
+        match &mut self.target {
+            PageTarget::Single(target) | PageTarget::Front(target) if target.id == post.id => {
+                **target = post;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The canonical URL of the page: of a list, that of its own page number.
     pub fn canonical(&self, settings: &Settings) -> Option<String> {
         let first = self.url.as_ref()?;
@@ -103,6 +114,8 @@ pub struct PageResolver<'a> {
     pub db: &'a mut Db,
     /// The viewer of the page.
     pub viewer: &'a Caller,
+    /// The post that a preview link shows to the viewer.
+    pub previewed: Option<PostId>,
 }
 
 impl PageResolver<'_> {
@@ -205,7 +218,8 @@ impl PageResolver<'_> {
     }
 
     fn singles(&mut self) -> UrlResolver<'_> {
-        UrlResolver { site: self.site, settings: self.settings, db: self.db, viewer: self.viewer }
+        let PageResolver { site, settings, db, viewer, previewed } = self;
+        UrlResolver { site, settings, db, viewer, previewed: *previewed }
     }
 
     fn front(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {

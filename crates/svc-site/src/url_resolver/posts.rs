@@ -18,6 +18,8 @@ pub struct UrlResolver<'a> {
     /// The viewer of the page. In addition to public posts, they see private posts that they may read, and draft,
     /// pending and scheduled posts that they may edit.
     pub viewer: &'a Caller,
+    /// The post that a preview link shows to the viewer.
+    pub previewed: Option<PostId>,
 }
 
 impl UrlResolver<'_> {
@@ -64,7 +66,7 @@ impl UrlResolver<'_> {
         }
         let access = Access::of_posts(self.site, self.settings, self.db, std::slice::from_ref(&post))?;
         let status = self.site.registries.statuses.get(&post.status);
-        let may = if access.can_read(&Caller::anonymous(), &post) {
+        let may = if self.previewed == Some(post.id) || access.can_read(&Caller::anonymous(), &post) {
             true
         } else if !self.viewer.is_logged_in() {
             false

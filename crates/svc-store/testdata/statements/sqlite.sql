@@ -7,6 +7,7 @@ DELETE FROM "links" WHERE "link_owner" = ?
 DELETE FROM "options" WHERE "option_name" = ?
 DELETE FROM "postmeta" WHERE "meta_key" = ? AND "meta_value" = ?
 DELETE FROM "postmeta" WHERE "post_id" = ? AND "meta_key" = ?
+DELETE FROM "postmeta" WHERE "post_id" = ? AND "meta_key" = ? AND "meta_value" = ?
 DELETE FROM "postmeta" WHERE "post_id" IN (?)
 DELETE FROM "posts" WHERE "ID" IN (?)
 DELETE FROM "term_relationships" WHERE "object_id" = ? AND "term_taxonomy_id" IN (?)
@@ -491,6 +492,7 @@ SELECT "slug" FROM "terms" WHERE "slug" IN (?) AND "term_id" <> ?
 SELECT "t"."term_id" FROM "terms" AS "t" CROSS JOIN "term_taxonomy" AS "tt" WHERE "tt"."term_id" = "t"."term_id" AND "tt"."taxonomy" IN (?) AND ("t"."name" LIKE ? ESCAPE '\' AND "t"."slug" LIKE ? ESCAPE '\') ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."slug" IN (?) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."slug" IN (?) ORDER BY "t"."name" DESC, "t"."term_id" ASC
+SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY "t"."name" ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) ASC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" IN (?) ORDER BY (CASE WHEN ("t"."term_id" = ?) THEN ? ELSE ? END) DESC, "t"."term_id" ASC LIMIT ?
 SELECT "t"."term_id" FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND "t"."term_id" NOT IN (?) AND "tt"."parent" = ? ORDER BY "t"."slug" ASC, "t"."term_id" ASC LIMIT ?
@@ -548,6 +550,7 @@ SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WH
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."ID" ASC LIMIT ? OFFSET ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) AND "u"."ID" IN (?) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
+SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) AND "u"."user_nicename" IN (?) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."ID" ASC LIMIT ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."ID" ASC LIMIT ? OFFSET ?
 SELECT "u"."ID" FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?)) ORDER BY "u"."display_name" ASC, "u"."ID" ASC LIMIT ?
@@ -624,6 +627,7 @@ SELECT DISTINCT "comment_parent" FROM "comments" WHERE "comment_parent" IN (?) A
 SELECT DISTINCT "link_id" FROM "links" WHERE "link_owner" = ?
 SELECT DISTINCT "post_author" FROM "posts" WHERE "post_author" IN (?) AND ("post_status" = ? AND "post_type" IN (?))
 SELECT DISTINCT "post_author" FROM "posts" WHERE "post_author" IN (?) AND (("post_status" = ? AND "post_type" IN (?)))
+SELECT DISTINCT "post_id" FROM "postmeta" WHERE "meta_key" = ? AND "meta_value" = ?
 SELECT DISTINCT "post_id" FROM "postmeta" WHERE "meta_key" = ? AND "meta_value" = ? ORDER BY "post_id" ASC LIMIT ?
 SELECT DISTINCT "term_id" FROM "term_taxonomy" WHERE "parent" = ? AND "taxonomy" = ?
 SELECT DISTINCT "term_taxonomy_id" FROM "term_relationships" WHERE "object_id" IN (?)
