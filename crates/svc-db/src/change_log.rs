@@ -4,6 +4,8 @@
 //! SQLite always has the table, and triggers add what other programs change. On servers it is an option
 //! ([`StoreConfig::change_log`](crate::StoreConfig::change_log)), and contains the transactions of this program only.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,6 +14,7 @@ use sea_query::Value;
 
 use crate::change_record::{ChangeRecord, Object, Operation};
 use crate::conn::Row;
+use crate::dialect::Dialect;
 use crate::error::Result;
 use crate::handle::{Db, Tx};
 use crate::quoted::quoted;
@@ -19,6 +22,18 @@ use crate::rows::Rows;
 
 /// Name of the table, without prefix.
 pub(crate) const TABLE: &str = "svc_changes";
+
+/// Name of the table with how far the consumers of the log are, without prefix.
+pub(crate) const CONSUMERS: &str = "svc_consumers";
+
+/// The row of that table with the number up to which entries were deleted.
+const DELETED: &str = "#deleted";
+
+/// The row of that table with a random number, by which the log differs from others.
+const ID: &str = "#id";
+
+/// Entries that a consumer has not handled are kept, up to this multiple of the usual number.
+const MAX_BEHIND: i64 = 10;
 
 /// Maximum number of objects of a kind that a transaction lists. Of more, an entry without an object is written.
 const MAX_OBJECTS: usize = 10_000;
@@ -35,6 +50,117 @@ const COLUMNS: [&str; 8] = ["time", "kind", "operation", "object", "name", "obje
 /// The name of the table, quoted.
 pub(crate) fn table(prefix: &str) -> String {
     quoted(&format!("{prefix}{TABLE}"))
+}
+
+/// The name of the table of consumers, quoted.
+fn consumers_table(prefix: &str) -> String {
+    quoted(&format!("{prefix}{CONSUMERS}"))
+}
+
+/// Creates the table of consumers if it is missing. What was deleted from the log before is not known, so all earlier entries count
+/// as deleted. `name` is the type of the names.
+///
+/// # Errors
+/// Those of the statements.
+pub(crate) fn create_consumers(db: &mut Db, name: &str, end: &str) -> Result<()> {
+    let prefix = Arc::clone(&db.prefix);
+    if db.table_exists(&format!("{prefix}{CONSUMERS}"))? {
+        return Ok(());
+    }
+    let (table, log) = (consumers_table(&prefix), table(&prefix));
+    let sql =
+        format!("CREATE TABLE IF NOT EXISTS {table} (name {name} NOT NULL PRIMARY KEY, seq bigint NOT NULL){end}");
+    db.conn.execute(&sql, &[])?;
+    let sql = format!("REPLACE INTO {table} (name, seq) SELECT '{DELETED}', COALESCE(MAX(seq), 0) FROM {log}");
+    db.conn.execute(&sql, &[])?;
+    let id = RandomState::new().hash_one(milliseconds(SystemTime::now())) >> 32;
+    let sql = format!("REPLACE INTO {table} (name, seq) VALUES ('{ID}', {id})");
+    db.conn.execute(&sql, &[]).map(drop)
+}
+
+/// Which entries the log has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogBounds {
+    /// Entries up to this number may have been deleted: whoever has not read them has missed some.
+    pub deleted: i64,
+    /// The number of the last entry.
+    pub last: i64,
+    /// A random number of 32 bits, which stays the same as long as the log exists.
+    pub id: i64,
+}
+
+impl LogBounds {
+    /// Whether the log has everything after this number.
+    pub fn reach(&self, after: i64) -> bool {
+        (self.deleted..=self.last).contains(&after)
+    }
+}
+
+impl Db {
+    /// Which entries the log has; `None` if the changes are not logged.
+    ///
+    /// # Errors
+    /// Those of the statements.
+    pub fn log_bounds(&mut self) -> Result<Option<LogBounds>> {
+        let prefix = Arc::clone(&self.prefix);
+        // A server may have the table of a time when the changes were logged.
+        if self.dialect() == Dialect::MySql && !self.shared.is_logging.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        if !self.table_exists(&format!("{prefix}{CONSUMERS}"))? || !self.table_exists(&format!("{prefix}{TABLE}"))? {
+            return Ok(None);
+        }
+        let [deleted, id] = [DELETED, ID].map(|name| position(self, name));
+        let (deleted, id, mut last) = (deleted?.unwrap_or_default(), id?.unwrap_or_default(), 0);
+        let sql = format!("SELECT MAX(seq) FROM {}", table(&prefix));
+        self.conn.query(&sql, &[], &mut |row| row.int(0).map(|seq| last = seq))?;
+        Ok(Some(LogBounds { deleted, last: last.max(deleted), id }))
+    }
+
+    /// The entries of the log after a number, at most `limit`, in the order of the commits. The log must exist.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn logged_after(&mut self, after: i64, limit: u32) -> Result<Vec<LoggedChange>> {
+        read(self, Some(after), limit)
+    }
+
+    /// The number of the last entry that a consumer has handled; `None` if there is no such consumer.
+    ///
+    /// # Errors
+    /// Those of the statements.
+    pub fn consumer_position(&mut self, consumer: &str) -> Result<Option<i64>> {
+        let name = format!("{}{CONSUMERS}", self.prefix);
+        if self.table_exists(&name)? { position(self, consumer) } else { Ok(None) }
+    }
+}
+
+fn position(db: &mut Db, name: &str) -> Result<Option<i64>> {
+    let sql = format!("SELECT seq FROM {} WHERE name = ?", consumers_table(&db.prefix));
+    let mut found = None;
+    db.conn.query(&sql, &[name.into()], &mut |row| row.int(0).map(|seq| found = Some(seq)))?;
+    Ok(found)
+}
+
+impl Tx {
+    /// Records that a consumer has handled the entries of the log up to this number. Later ones are kept for it, unless it falls far
+    /// behind; see [`Db::log_bounds`]. This is not a change that is logged.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn set_consumer_position(&mut self, consumer: &str, seq: i64) -> Result<()> {
+        let sql = format!("REPLACE INTO {} (name, seq) VALUES (?, ?)", consumers_table(&self.prefix));
+        self.conn.execute(&sql, &[consumer.into(), seq.into()]).map(drop)
+    }
+
+    /// Removes a consumer, so that nothing is kept for it any more.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn remove_consumer(&mut self, consumer: &str) -> Result<()> {
+        let sql = format!("DELETE FROM {} WHERE name = ?", consumers_table(&self.prefix));
+        self.conn.execute(&sql, &[consumer.into()]).map(drop)
+    }
 }
 
 /// An entry of the log: what a transaction has changed of one object.
@@ -122,13 +248,32 @@ pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
     }
     // If this transaction is rolled back, the old entries stay for another interval.
     shared.pruned_at.store(last, Ordering::Relaxed);
-    prune(tx, last - shared.max_logged)
+    prune(tx, last, shared.max_logged)
 }
 
-/// Deletes the entries up to a number. On SQLite the last of each kind stays, because it is the version of the rows.
-fn prune(tx: &mut Tx, to: i64) -> Result<()> {
+/// Deletes old entries, except those that a consumer has not handled. On SQLite the last of each kind stays, because it is the
+/// version of the rows.
+fn prune(tx: &mut Tx, last: i64, max_logged: i64) -> Result<()> {
+    let name = format!("{}{CONSUMERS}", tx.prefix);
+    // Another program may have dropped it.
+    if !tx.table_exists(&name)? {
+        return Ok(());
+    }
+    let sql = format!("SELECT MIN(seq), COUNT(*) FROM {} WHERE name NOT IN ('{DELETED}', '{ID}')", quoted(&name));
+    let mut handled = i64::MAX;
+    tx.conn.query(&sql, &[], &mut |row| {
+        if row.int(1)? > 0 {
+            handled = row.int(0)?;
+        }
+        Ok(())
+    })?;
+    let to = (last - max_logged).min(handled.max(last.saturating_sub(max_logged.saturating_mul(MAX_BEHIND))));
+    if to <= position(tx, DELETED)?.unwrap_or_default() {
+        return Ok(());
+    }
     let (log, kept) = (table(&tx.prefix), tx.sql().kept_changes(tx.schema(), &tx.prefix));
-    tx.conn.execute(&format!("DELETE FROM {log} WHERE seq <= ?{kept}"), &[to.into()]).map(drop)
+    tx.conn.execute(&format!("DELETE FROM {log} WHERE seq <= ?{kept}"), &[to.into()])?;
+    tx.set_consumer_position(DELETED, to)
 }
 
 /// The entries after a number, or the last ones, at most `limit`, in the order of the commits.

@@ -36,7 +36,7 @@ mod write_job;
 pub mod schema;
 pub mod stamp;
 
-pub use change_log::LoggedChange;
+pub use change_log::{LogBounds, LoggedChange};
 pub use change_record::{ChangeRecord, Object, Operation, Subscriber};
 pub use config::{DatabaseUrl, StoreConfig};
 pub use conn::{Done, Row};

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use svc_db::{ChangeRecord, Companion, Db, Description, Result, Rows};
 use svc_model::UserId;
 
+use crate::descriptions::Descriptions;
 use crate::plain_totals::{self, PlainTotals};
 use crate::post_changes::PostChanges;
 use crate::rows;
@@ -42,7 +43,7 @@ impl Companion for SiteCaches {
     }
 
     fn describe(&self, changes: &ChangeRecord, of: Rows) -> HashMap<i64, Description> {
-        if of == rows::POSTS { PostChanges::descriptions(changes) } else { HashMap::new() }
+        Descriptions::of(changes, of)
     }
 }
 

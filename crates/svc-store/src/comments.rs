@@ -10,6 +10,7 @@ use svc_model::{Comment, CommentId, PostId, UserId};
 use crate::caches;
 use crate::columns::{self, columns};
 use crate::comment_groups::{self, CommentGroup};
+use crate::descriptions::Descriptions;
 use crate::meta::{self, MetaKind};
 use crate::query::{change_matching, in_order, list_query};
 use crate::rows;
@@ -290,6 +291,7 @@ pub fn insert(tx: &mut Tx, comment: &Comment) -> Result<CommentId> {
     insert.into_table(tx.table("comments")).columns(columns);
     insert.values(row).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = tx.insert_row(&insert, rows::COMMENTS)?;
+    Descriptions::comment(tx, id, None, Some(comment));
     count_if_approved(tx, comment, 1)?;
     Ok(CommentId(id))
 }
@@ -301,6 +303,7 @@ pub fn update(tx: &mut Tx, comment: &Comment) -> Result<bool> {
     update.table(tx.table("comments")).values(columns::updated(&COLUMNS, comment, tx.charset()));
     update.and_where(Expr::col("comment_ID").eq(comment.id.0));
     tx.change_rows(&update, rows::COMMENTS, &[comment.id.0])?;
+    Descriptions::comment(tx, comment.id.0, Some(&before), Some(comment));
     if before.post == comment.post {
         count_changed(tx, comment.post, counted(comment) - counted(&before))?;
     } else {
@@ -321,6 +324,7 @@ pub fn delete(tx: &mut Tx, id: CommentId) -> Result<Option<Comment>> {
     let mut delete = Query::delete();
     delete.from_table(tx.table("comments")).and_where(Expr::col("comment_ID").eq(id.0));
     tx.change_rows(&delete, rows::COMMENTS, &[id.0])?;
+    Descriptions::comment(tx, id.0, Some(&comment), None);
     count_if_approved(tx, &comment, -1)?;
     Ok(Some(comment))
 }

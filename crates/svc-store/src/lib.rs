@@ -24,6 +24,7 @@ mod store_tests;
 pub mod authors;
 pub mod comment_threads;
 pub mod comments;
+pub mod descriptions;
 pub mod import;
 pub mod meta;
 pub mod options;
@@ -44,8 +45,8 @@ pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 pub use svc_db::{
-    ChangeRecord, DatabaseUrl, DatabaseUsage, Db, Dialect, LogReader, LoggedChange, Object, Operation, Result, Row,
-    Rows, StoreConfig, StoreError, Subscriber, Tx, get_or_load, mysql_options, stamp,
+    ChangeRecord, DatabaseUrl, DatabaseUsage, Db, Dialect, LogBounds, LogReader, LoggedChange, Object, Operation,
+    Result, Row, Rows, StoreConfig, StoreError, Subscriber, Tx, get_or_load, mysql_options, stamp,
 };
 pub use svc_search::SearchIndexState;
 

@@ -8,6 +8,7 @@ use svc_db::{Db, Result, Rows, StoreError, Tx};
 /// The object types that meta belongs to.
 pub use svc_model::MetaKind;
 
+use crate::descriptions::Descriptions;
 use crate::query::change_matching;
 use crate::rows;
 use crate::stored_text::StoredText;
@@ -141,7 +142,9 @@ pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &StoredText
             .values([id.into(), (*name).into(), value.as_stored().into()])
             .map_err(|e| StoreError::Other(e.to_string()))?;
     }
-    tx.change_rows(&insert, table.rows, &[id]).map(drop)
+    tx.change_rows(&insert, table.rows, &[id])?;
+    rows.iter().for_each(|(name, _)| Descriptions::meta(tx, table.rows, id, name));
+    Ok(())
 }
 
 /// Sets all values of a key to this one, or adds it if there is none.
@@ -161,6 +164,7 @@ pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredTe
             update.table(tx.table(table.name)).value("meta_value", value.as_stored());
             update.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
             tx.change_rows(&update, table.rows, &[id])?;
+            Descriptions::meta(tx, table.rows, id, name);
             Ok(true)
         }
     }
@@ -175,6 +179,7 @@ pub fn delete(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: Option<&S
     if let Some(value) = value {
         delete.and_where(Expr::col("meta_value").eq(value.as_stored()));
     }
+    Descriptions::meta(tx, table.rows, id, name);
     Ok(tx.change_rows(&delete, table.rows, &[id])?.rows)
 }
 
@@ -188,6 +193,7 @@ pub fn delete_values(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, values: &
     delete.from_table(tx.table(table.name));
     delete.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
     delete.and_where(Expr::col("meta_value").is_in(values.iter().map(StoredText::as_stored)));
+    Descriptions::meta(tx, table.rows, id, name);
     Ok(tx.change_rows(&delete, table.rows, &[id])?.rows)
 }
 

@@ -126,7 +126,7 @@ mod tests {
 
     fn class(post_type: &str, status: &str, author: Option<i64>) -> Option<PostClass> {
         let (post_type, status) = (post_type.to_owned(), status.to_owned());
-        Some(PostClass { post_type, status, author: author.map(UserId) })
+        Some(PostClass { post_type, status, author: author.map(UserId), parent: None })
     }
 
     fn change(before: Option<PostClass>, after: Option<PostClass>) -> PostChange {

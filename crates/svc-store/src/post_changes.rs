@@ -14,29 +14,36 @@ pub struct PostClass {
     pub status: String,
     /// The author; `None` if the transaction did not read it.
     pub author: Option<UserId>,
+    /// The post that it is attached to or below; `None` if the transaction did not read it.
+    pub parent: Option<PostId>,
 }
 
 impl PostClass {
     /// An SQL expression for [`to_text`](Self::to_text) of a stored post.
-    pub(crate) const COLUMNS: &str = "{row}.post_author || ',' || {row}.post_status || ',' || {row}.post_type";
+    pub(crate) const COLUMNS: &str =
+        "{row}.post_author || ',' || {row}.post_status || ',' || {row}.post_type || ',' || {row}.post_parent";
 
-    /// The text in the log of changes: `AUTHOR,STATUS,TYPE`. The author is empty if it is not known.
+    /// The text in the log of changes: `AUTHOR,STATUS,TYPE,PARENT`. Author and parent are empty if they are not known.
     fn to_text(&self) -> String {
         let author = self.author.map_or_else(String::new, |author| author.0.to_string());
-        format!("{author},{},{}", self.status, self.post_type)
+        let parent = self.parent.map_or_else(String::new, |parent| parent.0.to_string());
+        format!("{author},{},{},{parent}", self.status, self.post_type)
     }
 
-    /// Parses a [description](svc_db::LoggedChange) of a post in the log of changes.
+    /// Parses a [description](svc_db::LoggedChange) of a post in the log of changes. Those of earlier versions have no parent.
     pub fn from_text(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(3, ',');
+        let mut parts = text.splitn(4, ',');
         let author = parts.next()?.parse().ok().map(UserId);
-        Some(PostClass { author, status: parts.next()?.to_owned(), post_type: parts.next()?.to_owned() })
+        let (status, post_type) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        let parent = parts.next().and_then(|parent| parent.parse().ok()).map(PostId);
+        Some(PostClass { post_type, status, author, parent })
     }
 }
 
 impl From<&Post> for PostClass {
     fn from(post: &Post) -> Self {
-        PostClass { post_type: post.post_type.clone(), status: post.status.clone(), author: Some(post.author) }
+        let (author, parent) = (Some(post.author), Some(post.parent));
+        PostClass { post_type: post.post_type.clone(), status: post.status.clone(), author, parent }
     }
 }
 

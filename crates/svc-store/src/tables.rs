@@ -10,6 +10,7 @@ use svc_db::schema::{
 };
 
 use crate::counts::COUNTS;
+use crate::descriptions::CommentClass;
 use crate::post_changes::PostClass;
 use crate::rows;
 
@@ -20,7 +21,7 @@ pub(crate) static SCHEMA: Schema = Schema {
     exact: &[rows::OPTIONS, rows::USERS, rows::USER_META],
     counts: COUNTS,
     layout: Layout {
-        version: 4,
+        version: 5,
         obsolete: &["INDEX {prefix}posts_type_date", "TABLE {prefix}svc_epoch", "TABLE {prefix}svc_search_log"],
     },
     log: Some(LoggedTable {
@@ -59,6 +60,11 @@ const fn by_id(rows: Rows, column: &'static str) -> TableRows {
     TableRows { rows, object: ObjectColumn::Id(column), condition: "", description: "" }
 }
 
+/// As [`by_id`], with a description of each row in the log of changes.
+const fn described(rows: Rows, column: &'static str, description: &'static str) -> TableRows {
+    TableRows { rows, object: ObjectColumn::Id(column), condition: "", description }
+}
+
 const ZERO_DATE: DefaultValue = DefaultValue::Value("0000-00-00 00:00:00");
 const EMPTY: DefaultValue = DefaultValue::Value("");
 const ZERO: DefaultValue = DefaultValue::Value("0");
@@ -77,7 +83,7 @@ macro_rules! meta_table {
             primary: &[$id],
             indexes: &[index($object, &[($object, 0)]), index("meta_key", &[("meta_key", 191)])],
             sqlite_indexes: &[],
-            rows: &[by_id($rows, $object)],
+            rows: &[described($rows, $object, "{row}.meta_key")],
         }
     };
 }
@@ -118,7 +124,7 @@ pub(crate) const TABLES: &[Table] = &[
             index("approved_type_date", &[("comment_approved", 0), ("comment_type", 0), ("comment_date", 0)]),
             index("approved_type_date_gmt", &[("comment_approved", 0), ("comment_type", 0), ("comment_date_gmt", 0)]),
         ],
-        rows: &[by_id(rows::COMMENTS, "comment_ID")],
+        rows: &[described(rows::COMMENTS, "comment_ID", CommentClass::COLUMNS)],
     },
     Table {
         name: "links",
@@ -259,7 +265,7 @@ pub(crate) const TABLES: &[Table] = &[
             index("taxonomy_count", &[("taxonomy", 0), ("count", 0), ("term_id", 0)]),
             index("taxonomy_parent", &[("taxonomy", 0), ("parent", 0)]),
         ],
-        rows: &[by_id(rows::TERMS, "term_id"), by_id(rows::TERM_COUNTS, "term_taxonomy_id")],
+        rows: &[described(rows::TERMS, "term_id", "{row}.taxonomy"), by_id(rows::TERM_COUNTS, "term_taxonomy_id")],
     },
     meta_table!("termmeta", "meta_id", "term_id", rows::TERM_META),
     Table {

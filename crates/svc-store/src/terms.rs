@@ -8,6 +8,7 @@ use svc_model::{PostId, Term, TermId, TermTaxonomyId};
 
 use crate::caches;
 use crate::columns::{self, Column, columns};
+use crate::descriptions::Descriptions;
 use crate::meta::{self, MetaKind};
 use crate::options;
 use crate::query::{change_matching, in_order, list_query};
@@ -382,6 +383,7 @@ pub fn insert(tx: &mut Tx, term: &Term) -> Result<Term> {
     row.into_table(tx.table("terms")).columns(columns.into_iter().map(|(_, name)| name));
     row.values(values).map_err(|e| StoreError::Other(e.to_string()))?;
     let id = tx.insert_row(&row, rows::TERMS)?;
+    Descriptions::term(tx, id, None, Some(&term.taxonomy));
     let term = Term { id: TermId(id), count: 0, ..term.clone() };
     let (columns, values) = columns::inserted(columns_of("tt"), &term, tx.charset());
     let mut row = Query::insert();
@@ -405,6 +407,7 @@ pub fn update(tx: &mut Tx, term: &Term) -> Result<bool> {
     taxonomy_row.table(tx.table("term_taxonomy")).values(values("tt").map(|((_, name), value)| (name, value)));
     taxonomy_row.and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
     tx.change_rows(&row, rows::TERMS, &[term.id.0])?;
+    Descriptions::term(tx, term.id.0, Some(&term.taxonomy), Some(&term.taxonomy));
     let changed = tx.change_rows(&taxonomy_row, rows::TERMS, &[term.id.0])?.rows > 0;
     delete_cached_tree(tx, &term.taxonomy)?;
     Ok(changed)
@@ -451,6 +454,7 @@ pub fn delete(tx: &mut Tx, term: &Term, default: Option<&Term>) -> Result<Vec<Po
     let mut row = Query::delete();
     row.from_table(tx.table("term_taxonomy")).and_where(Expr::col("term_taxonomy_id").eq(term.taxonomy_id.0));
     tx.change_rows(&row, rows::TERMS, &[term.id.0])?;
+    Descriptions::term(tx, term.id.0, Some(&term.taxonomy), None);
     tx.record(rows::TERM_COUNTS, &[term.taxonomy_id.0]);
     // The name is deleted with its last taxonomy.
     let mut s = Query::select();

@@ -53,7 +53,7 @@ impl Listing {
     /// What the post is counted by.
     pub(super) fn class(&self) -> PostClass {
         let (post_type, status) = (self.post_type.clone(), self.status.clone());
-        PostClass { post_type, status, author: Some(UserId(self.author)) }
+        PostClass { post_type, status, author: Some(UserId(self.author)), parent: Some(PostId(self.parent)) }
     }
 
     /// Whether the post is a revision of its parent.

@@ -96,6 +96,29 @@ pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
     Ok(found)
 }
 
+/// Reads what rights depend on of posts: id, type, status, author, parent and password. Missing posts are omitted.
+pub fn outlines(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
+    let mut found = Vec::with_capacity(ids.len());
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let build = |db: &Db, ids| {
+        let columns = ["ID", "post_type", "post_status", "post_author", "post_parent", "post_password"];
+        Query::select().columns(columns).from(db.table("posts")).and_where(Expr::col("ID").is_in(ids)).take()
+    };
+    db.cached_list("posts.outlines", &[rows::POSTS], &ids, build, |row| {
+        found.push(Post {
+            id: PostId(row.int(0)?),
+            post_type: row.text(1)?,
+            status: row.text(2)?,
+            author: svc_model::UserId(row.int(3)?),
+            parent: PostId(row.int(4)?),
+            password: row.text(5)?,
+            ..Post::default()
+        });
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 /// Posts with this slug and one of these types, in ascending order of id. Slugs are compared as stored
 /// (percent-encoded).
 pub fn by_slug(db: &mut Db, slug: &str, post_types: &[&str]) -> Result<Vec<Post>> {

@@ -69,8 +69,9 @@ pub fn trim_revisions(tx: &mut Tx, id: PostId, limit: u64) -> Result<()> {
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
         tx.change_rows(&rows, rows::REVISIONS, &[id.0])?;
         tx.invalidate(rows::POSTS, piece);
-        let class = || PostClass { post_type: "revision".to_owned(), status: "inherit".to_owned(), author: None };
-        piece.iter().for_each(|id| PostChanges::record(tx, PostId(*id), Some(class()), None));
+        let (post_type, status) = ("revision".to_owned(), "inherit".to_owned());
+        let class = PostClass { post_type, status, author: None, parent: Some(id) };
+        piece.iter().for_each(|id| PostChanges::record(tx, PostId(*id), Some(class.clone()), None));
         tx.mark_changed([post_lists("revision")]);
     }
     Ok(())

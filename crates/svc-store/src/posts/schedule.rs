@@ -45,8 +45,10 @@ pub fn publish_due(tx: &mut Tx, id: PostId, now: NaiveDateTime) -> Result<bool> 
     let published = tx.change_rows(&update, rows::POSTS, &[id.0])?.rows > 0;
     if published && let Some(after) = CountedBy::stored(tx, id)? {
         tx.mark_changed([post_lists(&after.post_type)]);
-        let class =
-            |by: &CountedBy| PostClass { post_type: by.post_type.clone(), status: by.status.clone(), author: None };
+        let class = |by: &CountedBy| {
+            let (post_type, status) = (by.post_type.clone(), by.status.clone());
+            PostClass { post_type, status, author: None, parent: None }
+        };
         PostChanges::record(tx, id, Some(class(&before)), Some(class(&after)));
         term_counts::post_changed(tx, id, &before, &after)?;
     }

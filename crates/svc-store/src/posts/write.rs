@@ -224,8 +224,10 @@ pub(crate) fn replace_author(tx: &mut Tx, from: UserId, to: UserId) -> Result<()
         update.and_where(Expr::col("ID").is_in(ids.iter().copied()));
         tx.change_rows(&update, rows::POSTS, &ids)?;
         for (id, post_type, status) in piece {
-            let by =
-                |author| Some(PostClass { post_type: post_type.clone(), status: status.clone(), author: Some(author) });
+            let by = |author| {
+                let (post_type, status) = (post_type.clone(), status.clone());
+                Some(PostClass { post_type, status, author: Some(author), parent: None })
+            };
             PostChanges::record(tx, PostId(*id), by(from), by(to));
         }
     }
@@ -245,17 +247,24 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
     s.and_where(Expr::col("post_type").is_in([post.post_type.as_str(), "attachment", "revision"]));
     let below = tx.all(&s, |row| Ok((row.int(0)?, row.text(1)?, row.text(2)?)))?;
     let (revisions, children): (Vec<_>, Vec<_>) = below.into_iter().partition(|(_, kind, _)| kind == "revision");
-    let children: Vec<i64> = children.into_iter().map(|(id, ..)| id).collect();
     for piece in children.chunks(1_000) {
         let mut update = Query::update();
         update.table(tx.table("posts")).value("post_parent", post.parent.0);
-        update.and_where(Expr::col("ID").is_in(piece.iter().copied()));
-        tx.change_rows(&update, rows::POSTS, piece)?;
+        update.and_where(Expr::col("ID").is_in(piece.iter().map(|(id, ..)| *id)));
+        let ids: Vec<i64> = piece.iter().map(|(id, ..)| *id).collect();
+        tx.change_rows(&update, rows::POSTS, &ids)?;
+        for (child, kind, status) in piece {
+            let below = |parent| {
+                let (post_type, status) = (kind.clone(), status.clone());
+                Some(PostClass { post_type, status, author: None, parent: Some(parent) })
+            };
+            PostChanges::record(tx, PostId(*child), below(id), below(post.parent));
+        }
         tx.mark_changed([post_lists(&post.post_type), post_lists("attachment")]);
     }
     PostChanges::record(tx, id, Some((&post).into()), None);
     for (revision, kind, status) in &revisions {
-        let class = PostClass { post_type: kind.clone(), status: status.clone(), author: None };
+        let class = PostClass { post_type: kind.clone(), status: status.clone(), author: None, parent: Some(id) };
         PostChanges::record(tx, PostId(*revision), Some(class), None);
     }
     let mut deleted: Vec<i64> = revisions.into_iter().map(|(id, ..)| id).collect();

@@ -154,9 +154,9 @@ fn posts_are_logged_with_what_they_were_and_are() {
         assert_eq!(
             lines,
             [
-                r#"insert None Some("3,draft,post")"#,
-                r#"update Some("3,draft,post") Some("3,publish,post")"#,
-                r#"delete Some("3,publish,post") None"#,
+                r#"insert None Some("3,draft,post,0")"#,
+                r#"update Some("3,draft,post,0") Some("3,publish,post,0")"#,
+                r#"delete Some("3,publish,post,0") None"#,
             ]
         );
     });
@@ -198,4 +198,124 @@ fn a_database_of_an_earlier_version_is_upgraded() {
     assert_eq!(earlier.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     store.write_blocking(|tx| options::set(tx, "a", &StoredText::of("1"), true)).unwrap();
     assert_eq!(logged(&store, 0).last().unwrap().object, Some(Object::Name("a".to_owned())));
+}
+
+/// The changes after a number that have a description, each as a line.
+fn described(store: &Store, after: i64) -> Vec<String> {
+    let line = |c: LoggedChange| {
+        let id = match c.object {
+            Some(Object::Id(id)) => id,
+            _ => 0,
+        };
+        let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        format!("{} {id} {}>{}", c.kind, text(c.before), text(c.after))
+    };
+    let changes = logged(store, after).into_iter().filter(|c| c.before.is_some() || c.after.is_some());
+    changes.map(line).collect()
+}
+
+fn last(store: &Store) -> i64 {
+    logged(store, 0).last().map_or(0, |change| change.seq)
+}
+
+#[test]
+fn comments_terms_and_meta_are_logged_with_what_they_were_and_are() {
+    on_each(|store| {
+        let after = last(&store);
+        let comment = Comment { post: PostId(1001), user: UserId(2), approved: "0".to_owned(), ..Comment::default() };
+        let id = store.write_blocking(move |tx| comments::insert(tx, &comment)).unwrap();
+        store
+            .write_blocking(move |tx| {
+                let comment = comments::get(tx, id)?.unwrap();
+                comments::update(tx, &Comment { approved: "1".to_owned(), ..comment })?;
+                meta::update(tx, MetaKind::Comment, id.0, "k", &StoredText::of("v")).map(drop)
+            })
+            .unwrap();
+        store.write_blocking(move |tx| comments::delete(tx, id).map(drop)).unwrap();
+        let kept: Vec<String> =
+            described(&store, after).into_iter().filter(|line| line.starts_with("comment")).collect();
+        let id = id.0;
+        assert_eq!(
+            kept,
+            [
+                format!("comments {id} ->1001,2,0,"),
+                format!("comments {id} 1001,2,0,>1001,2,1,"),
+                // The meta is a part of the change of the comment.
+                format!("comment meta {id} ->"),
+                format!("comment meta {id} ->"),
+                format!("comments {id} 1001,2,1,>-"),
+            ]
+        );
+
+        let after = last(&store);
+        store
+            .write_blocking(|tx| {
+                meta::add(tx, MetaKind::Post, 1001, "a", &StoredText::of("1"))?;
+                meta::update(tx, MetaKind::Post, 1001, "_edit_lock", &StoredText::of("2"))?;
+                meta::delete(tx, MetaKind::Post, 1001, "a", None).map(drop)
+            })
+            .unwrap();
+        assert_eq!(described(&store, after), ["post meta 1001 ->a\n_edit_lock\n"]);
+
+        let after = last(&store);
+        let term = svc_model::Term { taxonomy: "category".to_owned(), name: "New".to_owned(), ..Default::default() };
+        let term = store.write_blocking(move |tx| terms::insert(tx, &term)).unwrap();
+        let id = term.id.0;
+        let renamed = svc_model::Term { name: "Newer".to_owned(), ..term.clone() };
+        store.write_blocking(move |tx| terms::update(tx, &renamed).map(drop)).unwrap();
+        store.write_blocking(move |tx| terms::delete(tx, &term, None).map(drop)).unwrap();
+        let kept: Vec<String> = described(&store, after).into_iter().filter(|line| line.starts_with("terms")).collect();
+        let lines = ["->category", "category>category", "category>-"].map(|text| format!("terms {id} {text}"));
+        assert_eq!(kept, lines);
+    });
+}
+
+/// A store that keeps few changes, on each engine.
+fn on_each_with(max: u32, test: impl Fn(&Store)) {
+    let mut configs = vec![StoreConfig::new(DatabaseUrl::Temporary)];
+    configs.extend(fixture::server().map(fixture::database));
+    for mut config in configs {
+        config.change_log = Some(max);
+        let store = fixture::open(&config).unwrap();
+        store.write_blocking(crate::schema::install).unwrap();
+        test(&store);
+    }
+}
+
+/// Changes this number of posts in one transaction.
+fn change_posts(store: &Store, n: i64) {
+    let ids: Vec<i64> = (1..=n).collect();
+    let change = move |tx: &mut Tx| {
+        tx.record(crate::rows::POSTS, &ids);
+        // A transaction must change something to be one.
+        options::set(tx, "changed", &StoredText::of("1"), true)
+    };
+    store.write_blocking(change).unwrap();
+}
+
+#[test]
+fn entries_are_kept_for_a_consumer_up_to_a_bound() {
+    let bounds = |store: &Store| store.read_blocking(|db| db.log_bounds()).unwrap().unwrap();
+    on_each_with(1_000, |store| {
+        let first = bounds(store).last;
+        store.write_blocking(move |tx| tx.set_consumer_position("a", first)).unwrap();
+        (0..3).for_each(|_| change_posts(store, 1_100));
+        assert!(bounds(store).reach(first), "nothing is deleted before the consumer has handled it");
+        let second = first + 1_000;
+        store.write_blocking(move |tx| tx.set_consumer_position("a", second)).unwrap();
+        change_posts(store, 1_100);
+        let now = bounds(store);
+        assert_eq!((now.deleted, now.reach(second), now.reach(second - 1)), (second, true, false));
+        store.write_blocking(|tx| tx.remove_consumer("a")).unwrap();
+        change_posts(store, 1_100);
+        assert!(bounds(store).deleted > second, "without a consumer the usual number is kept");
+        assert!(!bounds(store).reach(bounds(store).last + 1), "a number of another database");
+    });
+    on_each_with(100, |store| {
+        let first = bounds(store).last;
+        store.write_blocking(move |tx| tx.set_consumer_position("a", first)).unwrap();
+        (0..3).for_each(|_| change_posts(store, 1_100));
+        let now = bounds(store);
+        assert!(!now.reach(first) && now.last - now.deleted >= 1_000, "{now:?}");
+    });
 }

@@ -19,6 +19,7 @@ DELETE FROM "terms" WHERE "term_id" = ?
 DELETE FROM "usermeta" WHERE "user_id" = ? AND "meta_key" = ?
 DELETE FROM "usermeta" WHERE "user_id" IN (?)
 DELETE FROM "users" WHERE "ID" = ?
+INSERT INTO "commentmeta" ("comment_id", "meta_key", "meta_value") VALUES (?)
 INSERT INTO "comments" ("comment_post_ID", "comment_author", "comment_author_email", "comment_author_url", "comment_author_IP", "comment_date", "comment_date_gmt", "comment_content", "comment_karma", "comment_approved", "comment_agent", "comment_type", "comment_parent", "user_id") VALUES (?)
 INSERT INTO "options" ("option_name", "option_value", "autoload") VALUES (?) ON CONFLICT ("option_name") DO UPDATE SET "option_value" = "excluded"."option_value"
 INSERT INTO "postmeta" ("post_id", "meta_key", "meta_value") VALUES (?)

@@ -10,7 +10,7 @@ use crate::handle::Db;
 /// If the account may not create tables.
 pub(super) fn create(db: &mut Db) -> Result<()> {
     if db.table_exists(&format!("{}{TABLE}", db.prefix()))? {
-        return Ok(());
+        return create_consumers(db);
     }
     let log = change_log::table(db.prefix());
     let sql = format!(
@@ -18,5 +18,10 @@ pub(super) fn create(db: &mut Db) -> Result<()> {
          kind varchar(32) NOT NULL, operation varchar(8) NOT NULL, object bigint, name varchar(191), object_before text, \
          object_after text, caller bigint) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4"
     );
-    db.conn.execute(&sql, &[]).map(drop)
+    db.conn.execute(&sql, &[])?;
+    create_consumers(db)
+}
+
+fn create_consumers(db: &mut Db) -> Result<()> {
+    change_log::create_consumers(db, "varchar(64)", " ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4")
 }

@@ -35,6 +35,7 @@ pub(super) fn create(tx: &mut Tx, prefix: &str) -> Result<()> {
          kind TEXT NOT NULL, operation TEXT NOT NULL, object INTEGER, name TEXT, object_before TEXT, object_after TEXT, \
          caller INTEGER, nonce INTEGER NOT NULL DEFAULT (random()))"
     ))?;
+    change_log::create_consumers(tx, "TEXT", "")?;
     let index = quoted(&format!("{prefix}{TABLE}_kind"));
     tx.run(&format!("CREATE INDEX IF NOT EXISTS {index} ON {log} (kind)"))?;
     let layout = quoted(&format!("{prefix}{LAYOUT_TABLE}"));
