@@ -1,6 +1,6 @@
 //! Claiming due messages, and recording what has become of them.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use sea_query::{Alias, Expr, ExprTrait as _, Order, Query, SelectStatement, UnionType};
 use svc_db::{Db, Result, Tx};
@@ -18,12 +18,14 @@ const MAX_LANES: u64 = 100;
 const MAX_RESULT: usize = 2_000;
 
 /// What [`claim`] takes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Claim {
     /// The name of the queue.
     pub queue: &'static str,
-    /// Maximum number of messages of a lane that are claimed at once.
+    /// Maximum number of messages of a lane that are in progress at once.
     pub per_lane: u64,
+    /// The number of messages that are in progress, by lane.
+    pub in_progress: HashMap<String, u64>,
     /// How long nobody else may claim the messages: longer than an attempt may take.
     pub lease: Duration,
 }
@@ -49,7 +51,10 @@ pub fn claim(tx: &mut Tx, claim: &Claim, now: Time) -> Result<Vec<Message>> {
     lanes.distinct().column("lane").from(tx.table(NAME)).limit(MAX_LANES);
     lanes.and_where(is_waiting(claim.queue)).and_where(Expr::col("due").lte(now.0));
     let lanes = tx.all(&lanes, |row| row.text(0))?;
-    let mut of_lanes = lanes.iter().map(|lane| due_of_lane(tx, claim, lane, now)).collect::<Vec<_>>().into_iter();
+    let free = |lane: &String| claim.per_lane.saturating_sub(claim.in_progress.get(lane).copied().unwrap_or_default());
+    let lanes = lanes.iter().map(|lane| (lane, free(lane))).filter(|(_, free)| *free > 0);
+    let mut of_lanes =
+        lanes.map(|(lane, free)| due_of_lane(tx, claim, (lane.as_str(), free), now)).collect::<Vec<_>>().into_iter();
     let Some(mut select) = of_lanes.next() else { return Ok(Vec::new()) };
     of_lanes.for_each(|lane| {
         select.union(UnionType::All, lane);
@@ -79,7 +84,7 @@ fn is_waiting(queue: &str) -> Expr {
 }
 
 /// The messages of a lane that are due and have no earlier one of the same key before them.
-fn due_of_lane(tx: &Tx, claim: &Claim, lane: &str, now: Time) -> SelectStatement {
+fn due_of_lane(tx: &Tx, claim: &Claim, (lane, free): (&str, u64), now: Time) -> SelectStatement {
     let (outer, inner) = (Alias::new("o"), Alias::new("earlier"));
     let mut earlier = Query::select();
     earlier.expr(Expr::val(1)).from_as(tx.table(NAME), inner.clone());
@@ -93,7 +98,7 @@ fn due_of_lane(tx: &Tx, claim: &Claim, lane: &str, now: Time) -> SelectStatement
     due.columns(COLUMNS.map(|column| (outer.clone(), column))).from_as(tx.table(NAME), outer.clone());
     due.and_where(of("queue").eq(claim.queue)).and_where(of("state").eq(State::Waiting.name()));
     due.and_where(of("lane").eq(lane)).and_where(of("due").lte(now.0)).and_where(is_first);
-    due.order_by((outer, "due"), Order::Asc).limit(claim.per_lane);
+    due.order_by((outer, "due"), Order::Asc).limit(free);
     // A part of a union has no order of its own, so it is a table of its own.
     let table = Alias::new("lane");
     let mut select = Query::select();

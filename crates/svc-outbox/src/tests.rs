@@ -1,6 +1,6 @@
 //! The queue, on all available engines.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use svc_db::{Database, DatabaseUrl, StoreConfig, Tuning, schema::Schema};
 use svc_test_databases::mariadb::MariaDb;
@@ -11,7 +11,10 @@ static SCHEMA: Schema = Schema::EMPTY;
 
 const START: Time = Time(1_700_000_000_000);
 const LEASE: Duration = Duration::from_secs(30);
-const CLAIM: Claim = Claim { queue: "mail", per_lane: 2, lease: LEASE };
+
+fn mails() -> Claim {
+    Claim { queue: "mail", per_lane: 2, in_progress: HashMap::new(), lease: LEASE }
+}
 
 /// Runs a test with an empty queue on each engine.
 fn on_each(test: impl Fn(&Database)) {
@@ -31,7 +34,7 @@ fn put_one(database: &Database, id: &'static str, lane: &'static str, key: &'sta
 }
 
 fn claim_all(database: &Database, now: Time) -> Vec<Message> {
-    database.write_blocking(move |tx| claim(tx, &CLAIM, now)).unwrap()
+    database.write_blocking(move |tx| claim(tx, &mails(), now)).unwrap()
 }
 
 fn ids(messages: &[Message]) -> Vec<&str> {

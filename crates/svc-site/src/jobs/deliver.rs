@@ -1,7 +1,7 @@
 //! The job that delivers the messages of a queue of the outbox.
 
 use std::{
-    collections::hash_map::RandomState,
+    collections::{HashMap, hash_map::RandomState},
     hash::BuildHasher as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -82,6 +82,8 @@ pub struct Deliver<C> {
     courier: Arc<C>,
     wake: Arc<Notify>,
     in_flight: Mutex<JoinSet<()>>,
+    /// The number of messages that are being delivered, by lane.
+    lanes: Arc<Mutex<HashMap<String, u64>>>,
     /// When old messages were deleted last.
     deleted: Mutex<Option<Instant>>,
 }
@@ -95,8 +97,8 @@ impl<C: Courier> Deliver<C> {
         store.create_own_table(&TABLE)?;
         let wake = Arc::new(Notify::new());
         store.subscribe(Arc::new(Waker(Arc::clone(&wake))));
-        let (in_flight, deleted) = (Mutex::default(), Mutex::default());
-        Ok(Deliver { store: store.clone(), courier: Arc::new(courier), wake, in_flight, deleted })
+        let (in_flight, lanes, deleted) = (Mutex::default(), Arc::default(), Mutex::default());
+        Ok(Deliver { store: store.clone(), courier: Arc::new(courier), wake, in_flight, lanes, deleted })
     }
 
     fn in_flight(&self) -> MutexGuard<'_, JoinSet<()>> {
@@ -113,12 +115,19 @@ impl<C: Courier> Deliver<C> {
         if n_in_flight >= MAX_IN_FLIGHT {
             return Ok(());
         }
-        let claim = Claim { queue: C::QUEUE, per_lane: PER_LANE, lease: C::TIMEOUT + LEASE_MARGIN };
+        let in_progress = lock(&self.lanes).clone();
+        let claim = Claim { queue: C::QUEUE, per_lane: PER_LANE, in_progress, lease: C::TIMEOUT + LEASE_MARGIN };
         let claimed = self.store.write(cx, move |tx| svc_outbox::claim(tx, &claim, Time::now())).await?;
         let mut in_flight = self.in_flight();
         for message in claimed {
             let (store, courier) = (self.store.clone(), Arc::clone(&self.courier));
-            in_flight.spawn(async move { deliver(&store, &*courier, message).await });
+            let (busy, wake) = (Busy::begin(&self.lanes, &message.lane), Arc::clone(&self.wake));
+            in_flight.spawn(async move {
+                deliver(&store, &*courier, message).await;
+                // In this order: the lane has room when the job looks.
+                drop(busy);
+                wake.notify_one();
+            });
         }
         Ok(())
     }
@@ -138,6 +147,35 @@ impl<C: Courier> Deliver<C> {
             *self.deleted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         }
         Ok(())
+    }
+}
+
+fn lock(lanes: &Mutex<HashMap<String, u64>>) -> MutexGuard<'_, HashMap<String, u64>> {
+    lanes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A message of a lane that is being delivered, until this is dropped.
+struct Busy {
+    lanes: Arc<Mutex<HashMap<String, u64>>>,
+    lane: String,
+}
+
+impl Busy {
+    fn begin(lanes: &Arc<Mutex<HashMap<String, u64>>>, lane: &str) -> Self {
+        *lock(lanes).entry(lane.to_owned()).or_default() += 1;
+        Busy { lanes: Arc::clone(lanes), lane: lane.to_owned() }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let mut lanes = lock(&self.lanes);
+        if let Some(n) = lanes.get_mut(&self.lane) {
+            *n -= 1;
+            if *n == 0 {
+                lanes.remove(&self.lane);
+            }
+        }
     }
 }
 
@@ -330,6 +368,22 @@ mod tests {
         let mut ids = delivered.lock().unwrap().clone();
         ids.sort();
         assert_eq!((ids, given_up.load(Relaxed)), (vec!["busy".to_owned(), "fine".to_owned()], 2));
+        drop(supervisor);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_lane_has_a_few_messages_in_progress() {
+        let store = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
+        let supervisor = JobTable::new().with(Deliver::new(&store, Probe::default()).unwrap()).start();
+        for id in ["1", "2", "3", "4", "5", "6", "7", "8", "9"] {
+            put(&store, id, "slow", "hang").await;
+        }
+        put(&store, "fine", "quick", "").await;
+        wait_for(&store, State::Delivered, 1).await;
+        let page = Page { limit: 20, ..Page::default() };
+        let all = store.read_blocking(|db| svc_outbox::list(db, Probe::QUEUE, &page)).unwrap();
+        let begun = all.iter().filter(|message| message.lane == "slow" && message.attempts > 0).count();
+        assert_eq!(begun, usize::try_from(PER_LANE).unwrap());
         drop(supervisor);
     }
 
