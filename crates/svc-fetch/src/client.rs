@@ -107,6 +107,47 @@ impl Get {
     }
 }
 
+/// A POST request. Redirects are not followed: the response is returned as it is.
+#[derive(Clone, Debug)]
+pub struct Post {
+    url: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    timeout: Duration,
+    limit: u64,
+}
+
+impl Post {
+    /// A request for `url` with this body, a total timeout of 5 seconds, of whose response at most 4 KiB are read.
+    pub fn new(url: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
+        let (headers, timeout) = (Vec::new(), Duration::from_secs(5));
+        Post { url: url.into(), headers, body: body.into(), timeout, limit: 4 << 10 }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets the total timeout, from DNS lookup to the last byte of the body.
+    #[must_use]
+    pub fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+}
+
+/// Reads a response, of its decoded body at most `limit` bytes.
+fn read(mut response: http::Response<ureq::Body>, limit: u64) -> Result<FetchedResponse, FetchError> {
+    let url = ureq::ResponseExt::get_uri(&response).to_string();
+    let mut body = Vec::new();
+    response.body_mut().as_reader().take(limit).read_to_end(&mut body)?;
+    let (head, _) = response.into_parts();
+    Ok(FetchedResponse { status: head.status.as_u16(), headers: head.headers, body, url })
+}
+
 impl GuardedClient {
     /// Creates a client that sends `user_agent` with every request.
     pub fn new(guard: Guard, user_agent: impl Into<String>) -> Self {
@@ -120,9 +161,34 @@ impl GuardedClient {
     pub fn send(&self, get: &Get) -> Result<FetchedResponse, FetchError> {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
         guard.check_uri(&get.url.parse().map_err(|_| FetchError::InvalidUrl)?)?;
+        let agent = self.agent(guard, get.timeout, MAX_REDIRECTS);
+        let request =
+            get.headers.iter().fold(agent.get(&get.url), |request, (name, value)| request.header(name, value));
+        // Limit the decoded size; ureq's own limit applies to the encoded size.
+        let fetched = read(request.call()?, if get.truncate { get.limit } else { get.limit.saturating_add(1) })?;
+        if fetched.body.len() as u64 > get.limit {
+            return Err(FetchError::TooLarge(get.limit));
+        }
+        Ok(fetched)
+    }
+
+    /// Sends a POST request and waits for the response. Responses with an error status are returned like any other.
+    ///
+    /// # Errors
+    /// If the URL is not permitted, or the request fails or times out.
+    pub fn post(&self, post: &Post) -> Result<FetchedResponse, FetchError> {
+        let guard = self.guard.clone();
+        guard.check_uri(&post.url.parse().map_err(|_| FetchError::InvalidUrl)?)?;
+        let agent = self.agent(guard, post.timeout, 0);
+        let request =
+            post.headers.iter().fold(agent.post(&post.url), |request, (name, value)| request.header(name, value));
+        read(request.send(&post.body[..])?, post.limit)
+    }
+
+    fn agent(&self, guard: Guard, timeout: Duration, max_redirects: u32) -> Agent {
         let config = Agent::config_builder()
-            .timeout_global(Some(get.timeout))
-            .max_redirects(MAX_REDIRECTS)
+            .timeout_global(Some(timeout))
+            .max_redirects(max_redirects)
             .max_response_header_size(MAX_HEADER_BYTES)
             .max_idle_connections(0)
             .http_status_as_error(false)
@@ -132,20 +198,7 @@ impl GuardedClient {
             .user_agent(&self.user_agent)
             .build();
         let resolver = GuardedResolver { guard, inner: DefaultResolver::default() };
-        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
-        let request =
-            get.headers.iter().fold(agent.get(&get.url), |request, (name, value)| request.header(name, value));
-        let mut response = request.call()?;
-        let url = ureq::ResponseExt::get_uri(&response).to_string();
-        // Limit the decoded size; ureq's own limit applies to the encoded size.
-        let limit = if get.truncate { get.limit } else { get.limit.saturating_add(1) };
-        let mut body = Vec::new();
-        response.body_mut().as_reader().take(limit).read_to_end(&mut body)?;
-        if body.len() as u64 > get.limit {
-            return Err(FetchError::TooLarge(get.limit));
-        }
-        let (head, _) = response.into_parts();
-        Ok(FetchedResponse { status: head.status.as_u16(), headers: head.headers, body, url })
+        Agent::with_parts(config, DefaultConnector::default(), resolver)
     }
 
     /// Returns whether the URL is valid and permitted, without looking up its host.

@@ -5,9 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use svc_fetch::{Allowed, FetchError, FetchedResponse, Get, Guard, GuardedClient};
+use svc_fetch::{Allowed, FetchError, FetchedResponse, Get, Guard, GuardedClient, Post};
 use svc_metrics::{Histogram, HistogramReport, Outcomes};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::Settings;
 
@@ -76,15 +76,38 @@ impl HttpClient {
     pub async fn send(&self, get: Get) -> Result<FetchedResponse, FetchError> {
         let began = Instant::now();
         let result = self.with_slot(&self.slots, move |client| client.send(&get)).await;
+        self.count(began, &result);
+        result
+    }
+
+    /// Sends a POST request, whose receiver may be slow: it has a thread of its own, and takes no slot of other requests. The caller
+    /// limits their number.
+    ///
+    /// # Errors
+    /// Errors of the client.
+    pub async fn post(&self, post: Post) -> Result<FetchedResponse, FetchError> {
+        let (began, client) = (Instant::now(), self.client.clone());
+        let (sender, receiver) = oneshot::channel();
+        // The receiver is gone if the caller no longer waits.
+        let work = move || drop(sender.send(client.post(&post)));
+        let started = std::thread::Builder::new().name("svc-post".to_owned()).spawn(work);
+        let result = match started {
+            Ok(_) => receiver.await.unwrap_or_else(|error| Err(FetchError::Connection(error.to_string()))),
+            Err(error) => Err(FetchError::Connection(error.to_string())),
+        };
+        self.count(began, &result);
+        result
+    }
+
+    fn count(&self, began: Instant, result: &Result<FetchedResponse, FetchError>) {
         self.counts.durations.record(began.elapsed());
-        self.counts.outcomes.record(match &result {
+        self.counts.outcomes.record(match result {
             Ok(response) if response.status < 400 => "ok",
             Ok(_) => "error_status",
             Err(FetchError::TimedOut) => "timed_out",
             Err(error) if error.is_invalid_url() => "refused",
             Err(_) => "failed",
         });
-        result
     }
 
     /// Numbers of requests since the start.
