@@ -10,6 +10,7 @@ mod cached_responses;
 mod client;
 mod clients;
 mod conditional;
+mod events;
 mod export;
 mod failures;
 mod first_run;

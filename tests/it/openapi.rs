@@ -190,7 +190,9 @@ fn multipart(fields: &Value) -> (String, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn examples_of_all_writes_succeed_on_a_new_site() {
-    let site = Site::start().await;
+    // Webhooks need the log of changes, which is an option on servers.
+    let builder = SiteBuilder::new();
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &builder, &[("change_log", "10000")]).await;
     let admin = site.app_password();
     let authorization = basic(&admin);
     let document = site.get(DOCUMENT).await.json();

@@ -94,6 +94,15 @@ impl Outbound {
     }
 }
 
+/// Limits on the number of streams of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubscriberLimits {
+    /// Of all clients.
+    pub all: usize,
+    /// Of one client network (an IPv4 address, or an IPv6 /64).
+    pub per_network: usize,
+}
+
 /// The parsed configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -157,6 +166,8 @@ pub struct Config {
     pub limits: ConnectionLimits,
     /// Time before shutdown in which the server is not ready and still accepts requests.
     pub drain: Duration,
+    /// Limits on clients that follow the changes of the site as a stream of events.
+    pub subscribers: SubscriberLimits,
     /// Maximum number of values in a JSON body, including nested ones.
     pub json_values: usize,
     /// URL of a plugin directory.
@@ -312,6 +323,10 @@ impl Config {
                 trusted,
             },
             drain: read.required("limits.drain_seconds", drain)?,
+            subscribers: SubscriberLimits {
+                all: read.required("limits.subscribers", values::count)? as usize,
+                per_network: read.required("limits.subscribers_per_network", values::count)? as usize,
+            },
             json_values: read.required("limits.values", values::count)? as usize,
             directory: read.optional("directory", str::parse)?,
             preview_url: read.optional("preview_url", values::preview_url)?,

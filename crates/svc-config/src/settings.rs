@@ -109,6 +109,8 @@ pub const SETTINGS: &[Setting] = &[
     row("limits.values", "N", Some("100000"), "Maximum number of values in a JSON body, including nested ones"),
     row("limits.connections", "N", Some("1024"), "Maximum number of connections; a new one then replaces the one that has been idle for longest"),
     row("limits.connections_per_network", "N", Some("256"), "Maximum number of connections per client address (IPv6: /64), except trusted proxies"),
+    row("limits.subscribers", "N", Some("512"), "Maximum number of clients that follow the changes of the site as a stream of events; each of them has a connection"),
+    row("limits.subscribers_per_network", "N", Some("32"), "Maximum number of such clients per client address (IPv6: /64)"),
     row("limits.header_seconds", "N", Some("10"), "Time limit for the first request of a connection, and for the head of each further one"),
     row("limits.idle_seconds", "N", Some("75"), "Time after which a connection without a request is closed"),
     row("limits.stall_seconds", "N", Some("20"), "Maximum time that a client may be behind a rate of 1000 bytes per second"),

@@ -25,6 +25,7 @@ mod contexts;
 mod cost;
 mod encoded_items;
 mod errors;
+pub mod events;
 pub mod export;
 pub mod fonts;
 pub mod global_styles;

@@ -20,6 +20,7 @@ use crate::{
     block_directory::BlockDirectory,
     blocks, caller,
     comments::Comments,
+    events,
     export::ThemeExport,
     fonts::{FontCollections, FontFaces, FontFamilies},
     global_styles::{GlobalStyles, StylesHistory},
@@ -211,6 +212,8 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
     let [resolve, links] = [(); 2].map(|()| Arc::clone(&rest.site));
     registry.mount(OWN_NAMESPACE, move |_| Resolve::new(&resolve));
     registry.mount(OWN_NAMESPACE, move |_| PreviewLinks::new(&links));
+    let source = events::source(rest);
+    registry.mount(OWN_NAMESPACE, move |_| events::Changes(source));
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.

@@ -53,6 +53,9 @@ const BROTLI_WINDOW: u32 = 20;
 const COMPRESSED: [&str; 7] =
     ["image/", "video/", "audio/", "font/woff", "application/zip", "application/gzip", "application/grpc"];
 
+/// The media type of streams of events, of which each part must reach the client at once.
+const EVENTS: &str = "text/event-stream";
+
 /// An encoding of a body. Later ones are preferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Encoding {
@@ -303,7 +306,7 @@ fn is_compressible(response: &Response) -> bool {
         && !response.body().is_end_stream()
         && !headers.contains_key(header::CONTENT_ENCODING)
         && !headers.contains_key(header::CONTENT_RANGE)
-        && !COMPRESSED.iter().any(is_type)
+        && !COMPRESSED.iter().chain(&[EVENTS]).any(is_type)
 }
 
 /// The whole body, if it is in memory and not too large. Otherwise the body is returned as it was.

@@ -1,6 +1,6 @@
 //! The accept loop, with graceful shutdown.
 
-use std::{convert::Infallible, future::Future, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::Future, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use axum::{body::Body, extract::ConnectInfo};
 use http_body::Body as _;
@@ -206,7 +206,8 @@ pub async fn serve(
             let activity = Arc::clone(&slot.activity);
             let service = service(app.clone(), peer, Arc::clone(&activity), requests.clone());
             let io = TokioIo::new(Socket::new(stream, activity));
-            let connection = builder.serve_connection_with_upgrades(io, service).into_owned();
+            // Allocated, because the task would hold it twice: as its argument, and where it is polled.
+            let connection = Box::pin(builder.serve_connection_with_upgrades(io, service).into_owned());
             tokio::spawn(serve_connection(connection, slot, requests.connect(), peer, stopped.clone()));
         }
     }
@@ -258,7 +259,7 @@ fn service(
 
 /// Serves a connection until the client, the server or the limits end it.
 async fn serve_connection<S>(
-    connection: UpgradeableConnection<'static, TokioIo<Socket>, S, TokioExecutor>,
+    mut connection: Pin<Box<UpgradeableConnection<'static, TokioIo<Socket>, S, TokioExecutor>>>,
     slot: Slot,
     _connected: Connected,
     peer: SocketAddr,
@@ -268,7 +269,6 @@ async fn serve_connection<S>(
     S::Future: Send + 'static,
 {
     let activity = Arc::clone(&slot.activity);
-    let mut connection = std::pin::pin!(connection);
     let mut is_stopping = false;
     loop {
         tokio::select! {

@@ -116,6 +116,11 @@ impl<'a> Access<'a> {
         caller.can(cap, Object::None, self)
     }
 
+    /// Whether a post was loaded, as one of the posts or as the parent of one.
+    pub fn knows(&self, id: PostId) -> bool {
+        self.data.posts.contains_key(&id)
+    }
+
     /// Whether the caller may read a post (and the post that it is attached to).
     pub fn can_read(&self, caller: &Caller, post: &Post) -> bool {
         if self.is_for_readers(post) {

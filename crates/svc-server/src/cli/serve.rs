@@ -179,10 +179,11 @@ impl Running {
         })
     }
 
-    /// Tells load balancers that the server is stopping.
+    /// Tells load balancers and subscribers that the server is stopping.
     fn drain(&self) {
         self.site.drain();
         self.monitoring.iter().for_each(MonitoringListener::drain);
+        self.site.end_streams();
     }
 
     /// Stops the tasks. The backup is to be stopped after the last request, and the monitoring listener last.

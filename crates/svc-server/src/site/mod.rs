@@ -7,6 +7,7 @@ mod jobs;
 mod open;
 mod openapi;
 mod rest;
+mod stream;
 
 pub(crate) use open::{open_existing, open_store};
 pub(crate) use openapi::about;
@@ -21,8 +22,9 @@ use std::{
 };
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, future::BoxFuture};
 use rest::Rest;
+use stream::EventStreams;
 use svc_admin::Admin;
 use svc_controllers::{RestSetup, RestSite};
 use svc_http::{DenialCode, Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
@@ -165,6 +167,7 @@ pub struct OpenSite {
     lanes: Arc<Lanes>,
     compression: Compression,
     pages: Arc<PageCache>,
+    streams: EventStreams,
     texts: Arc<dyn Texts>,
     home: SiteUrl,
     /// Path of WordPress's URL, below which the log-in page is: empty, or `/folder`.
@@ -239,7 +242,7 @@ impl OpenSite {
 
     /// The background jobs of the site, such as publishing scheduled posts.
     pub(crate) fn jobs(&self) -> JobTable {
-        jobs::table(&self.site)
+        jobs::table(&self.site).with(self.streams.hub().clone())
     }
 
     /// Starts the background jobs of the site, such as publishing scheduled posts. They stop when the result is dropped.
@@ -269,6 +272,11 @@ impl OpenSite {
     /// Makes `/readyz` tell load balancers that the server is stopping.
     pub(crate) fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the streams of events, whose clients reconnect.
+    pub fn end_streams(&self) {
+        self.streams.hub().close();
     }
 
     fn admin_router(&self) -> Router {
@@ -402,6 +410,7 @@ impl OpenSite {
         let others = Arc::clone(&counts);
         let explorer = self.explorer.clone().map(|path| ToExplorer::new(self.api_path(), path));
         let to_explorer = explorer.map(Arc::new);
+        let streams = self.streams.clone();
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark(&renderer, &*lanes, request);
@@ -412,6 +421,9 @@ impl OpenSite {
                     return Box::pin(std::future::ready(Ok(response)));
                 }
                 // A router costs as much as a small cached response, so that most requests pass it by.
+                if streams.is_for(&request) {
+                    return Box::pin(streams.clone().respond(with_rest.clone(), request).map(Ok));
+                }
                 if path == document.as_str() || health::is_check(path) {
                     Box::pin(routed.clone().oneshot(request))
                 } else {

@@ -5,6 +5,7 @@ use std::{fs::File, path::Path, sync::Arc};
 use chrono::Utc;
 use svc_auth::{Keys, Scheme};
 use svc_controllers::{RestSetup, RestSite};
+use svc_events::Hub;
 use svc_http::{Lanes, Runner, ServerSource};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
@@ -15,7 +16,7 @@ use svc_site::{Clock, HttpClient, Site};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
 use svc_versions::Context;
 
-use super::{OpenSite, SiteBuilder, rest::Rest};
+use super::{OpenSite, SiteBuilder, rest::Rest, stream::EventStreams};
 use crate::{
     config::{Config, Environment, KEY_FILE, SiteUrl},
     data_folder,
@@ -94,6 +95,10 @@ impl SiteBuilder {
         };
         let runner = Arc::clone(&lanes) as Arc<dyn Runner>;
         let service = rest.service(limits, Arc::new(authenticator), runner, config.api_max_age);
+        let api = rest.server(&Context::background());
+        let api = format!("{}/{}", api.site_path(), api.url_prefix());
+        let streams =
+            EventStreams::new(Hub::new(svc_controllers::events::source(&rest_site)), &api, config.subscribers);
         let dispatch = rest.clone();
         let login_pages = Arc::new(LoginPages {
             identities,
@@ -104,6 +109,7 @@ impl SiteBuilder {
             admin: config.admin,
         });
         Ok(OpenSite {
+            streams,
             rest,
             service,
             login_pages,

@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+
+pub mod audience;
+mod derive;
+pub mod event;
+pub mod hub;
+pub mod source;
+
+pub use audience::Viewer;
+pub use event::{Event, EventKind, ObjectKind};
+pub use hub::Hub;
+pub use source::{Batch, EventSource};
