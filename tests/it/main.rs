@@ -37,3 +37,4 @@ mod site;
 mod specification;
 mod tls;
 mod visitor;
+mod webhooks;

@@ -214,6 +214,8 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
     registry.mount(OWN_NAMESPACE, move |_| PreviewLinks::new(&links));
     let source = events::source(rest);
     registry.mount(OWN_NAMESPACE, move |_| events::Changes(source));
+    let hooks = Arc::clone(&rest.site);
+    registry.mount(OWN_NAMESPACE, move |_| events::WebhookRoutes::new(&hooks));
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.

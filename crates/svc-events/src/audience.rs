@@ -176,6 +176,11 @@ impl<'a> Viewer<'a> {
         Some(self.as_json(event, shown, user))
     }
 
+    /// All of an event, for those who may know everything.
+    pub fn whole(&self, event: &Event) -> Value {
+        self.as_json(event, Shown::Whole { before: true }, event.caller)
+    }
+
     fn as_json(&self, event: &Event, shown: Shown, user: Option<i64>) -> Value {
         let mut out = Map::new();
         out.insert("id".to_owned(), event.id(self.log_id).into());

@@ -106,6 +106,14 @@ impl ObjectKind {
     }
 }
 
+impl FromStr for ObjectKind {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or(())
+    }
+}
+
 /// The state of an object before or after a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
@@ -151,7 +159,19 @@ pub struct Object {
     pub now: Option<State>,
 }
 
+impl Object {
+    /// A name that no other object has: messages about equal ones keep their order.
+    pub fn key(&self) -> String {
+        format!("{}:{}{}", self.kind.name(), self.id, self.name)
+    }
+}
+
 impl Event {
+    /// Whether the object did not exist before.
+    pub fn is_new(&self) -> bool {
+        matches!(self.kind, EventKind::Created | EventKind::Published) && self.before.is_none()
+    }
+
     /// The id, which no other event has: it begins with the id of the log, because the numbers of another one begin with 1 as well.
     pub fn id(&self, log: &str) -> String {
         let time = self.time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();

@@ -5,6 +5,7 @@ mod derive;
 pub mod event;
 pub mod hub;
 pub mod source;
+pub mod webhooks;
 
 pub use audience::Viewer;
 pub use event::{Event, EventKind, ObjectKind};

@@ -1,8 +1,9 @@
-//! Events for other programs, in a namespace that is the same for every brand: the change feed.
+//! Events for other programs, in a namespace that is the same for every brand: the change feed, and webhooks.
 //!
 //! The routes are not part of WordPress's API, so the index does not list them.
 
 mod changes;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use svc_brand::OWN_NAMESPACE;
 use svc_events::EventSource;
 
 pub use changes::Changes;
+pub use webhooks::WebhookRoutes;
 
 use crate::RestSite;
 

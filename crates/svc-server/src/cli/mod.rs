@@ -18,6 +18,7 @@ mod serve;
 mod show;
 mod themes;
 mod users;
+mod webhooks;
 mod wordpress;
 
 use std::process::ExitCode;
@@ -83,6 +84,7 @@ fn commands() -> Command {
         .subcommand(users::user_command())
         .subcommand(users::app_password_command())
         .subcommand(mail::mail_command())
+        .subcommand(webhooks::command())
         .subcommand(themes::command())
 }
 
@@ -178,6 +180,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("user", args)) => users::user(builder, &config, args, now),
         Some(("app-password", args)) => users::app_password(&config, args, now),
         Some(("mail", args)) => mail::mail(builder, &config, args),
+        Some(("webhooks", args)) => webhooks::run(&config, args, now),
         Some(("theme", args)) => themes::run(&config, args),
         Some((name, args)) => {
             front::dispatch(name, &config, args).unwrap_or_else(|| unreachable!("clap accepts no command {name}"))

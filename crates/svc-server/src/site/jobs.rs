@@ -5,6 +5,10 @@
 
 use std::sync::Arc;
 
+use svc_events::{
+    EventSource,
+    webhooks::{QueueWebhooks, Webhooks},
+};
 use svc_site::{
     Site,
     jobs::{CheckTermCounts, Deliver, JobTable, PublishPosts, RemoveInterruptedUploads, WatchTheme},
@@ -25,6 +29,23 @@ pub(crate) fn table(site: &Arc<Site>) -> JobTable {
         Ok(job) => table.with(job),
         Err(error) => {
             tracing::error!(%error, "no mails are sent: the table of mails cannot be created");
+            table
+        }
+    }
+}
+
+/// Adds the jobs that queue and send deliveries of webhooks, unless the database keeps no log of changes: there can be no webhooks
+/// then, and nothing is added to the database.
+pub(crate) fn with_webhooks(table: JobTable, source: EventSource) -> JobTable {
+    let site = Arc::clone(source.site());
+    let has_log = site.store.read_blocking(|db| db.log_bounds()).is_ok_and(|bounds| bounds.is_some());
+    if !has_log {
+        return table;
+    }
+    match Deliver::new(&site.store, Webhooks(Arc::clone(&site))) {
+        Ok(deliver) => table.with(QueueWebhooks::new(source)).with(deliver),
+        Err(error) => {
+            tracing::warn!(%error, "webhooks are not sent: cannot create the table of the outbox");
             table
         }
     }

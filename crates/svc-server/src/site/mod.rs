@@ -242,7 +242,8 @@ impl OpenSite {
 
     /// The background jobs of the site, such as publishing scheduled posts.
     pub(crate) fn jobs(&self) -> JobTable {
-        jobs::table(&self.site).with(self.streams.hub().clone())
+        let table = jobs::table(&self.site).with(self.streams.hub().clone());
+        jobs::with_webhooks(table, svc_controllers::events::source(&self.rest_site))
     }
 
     /// Starts the background jobs of the site, such as publishing scheduled posts. They stop when the result is dropped.

@@ -23,3 +23,5 @@ mod statements;
 #[cfg(unix)]
 mod supervisor;
 mod typescript;
+#[cfg(unix)]
+mod webhooks;
