@@ -11,8 +11,8 @@ use svc_events::{
 };
 use svc_site::{
     Site,
-    jobs::{CheckTermCounts, Deliver, JobTable, PublishPosts, RemoveInterruptedUploads, WatchTheme},
-    mail::{self, SendMails},
+    jobs::{CheckTermCounts, Deliver, JobTable, PublishPosts, RemoveInterruptedUploads, SendMails, WatchTheme},
+    mail,
 };
 
 /// The jobs of a site.

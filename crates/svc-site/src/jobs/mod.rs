@@ -8,6 +8,7 @@ mod check_term_counts;
 mod deliver;
 mod publish_posts;
 mod remove_interrupted_uploads;
+mod send_mails;
 mod state;
 mod supervisor;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use check_term_counts::CheckTermCounts;
 pub use deliver::{Attempt, Courier, Deliver};
 pub use publish_posts::PublishPosts;
 pub use remove_interrupted_uploads::RemoveInterruptedUploads;
+pub use send_mails::SendMails;
 pub use state::JobState;
 pub use supervisor::{JobStates, JobTable, Supervisor};
 pub use watch_theme::WatchTheme;

@@ -1,12 +1,11 @@
 //! Mails: who gets which, and when. They are stored in the transaction of the change that they are about, and sent by the job
-//! [`SendMails`].
+//! [`SendMails`](crate::jobs::SendMails).
 //!
 //! Recipients and conditions are those of WordPress (`wp-includes/pluggable.php`, `user.php`, `comment.php`). A site without
 //! [`Services::mailer`](crate::Services::mailer) stores no mails.
 
 pub mod accounts;
 pub(crate) mod comments;
-mod courier;
 
 use serde::{Deserialize, Serialize};
 use svc_auth::{Keys, Scheme, keys::Algorithm, random_text, reset_key};
@@ -16,8 +15,6 @@ use svc_outbox::{NewMessage, Time};
 use svc_store::{StoreError, Tx, users};
 
 use crate::{Settings, Site, SiteResult, users::locales::language_tag};
-
-pub use courier::SendMails;
 
 /// The queue of mails in the outbox.
 pub const QUEUE: &str = "mail";
@@ -42,7 +39,7 @@ pub struct StoredMail {
 
 impl StoredMail {
     /// The mail to send.
-    fn with_key(self, keys: Option<&Keys>) -> Letter {
+    pub(crate) fn with_key(self, keys: Option<&Keys>) -> Letter {
         let mut letter = self.letter;
         if let (Some(seed), Some(keys)) = (&self.seed, keys) {
             let key = key_of(keys, seed);

@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use svc_mail::SendError;
 use svc_outbox::Message;
 
-use super::{QUEUE, StoredMail};
+use super::{Attempt, Courier};
 use crate::{
     Site,
-    jobs::{Attempt, Courier},
+    mail::{QUEUE, StoredMail},
 };
 
 const SECOND: u64 = 1;
