@@ -124,7 +124,8 @@ export class Origins {
 
   /** How blocks and parts within blocks are printed. */
   #printer = {
-    blocks: (nodes) => this.#join(nodes),
+    // An empty paragraph stays if it is all there is, so that there is a place for blocks when the block is read again.
+    blocks: (nodes) => this.#join(nodes) || (nodes.map((node) => this.#markup(node)).find(Boolean) ?? ""),
     part: (node, write) => (this.isStored(node) ? this.#stored.get(node.attrs.origin).source : write(node)),
   };
 

@@ -13,6 +13,9 @@ const block = (html = "") => ({ origin: { default: null }, json: { default: "" }
 /** Attributes of a block that contains blocks: the markup before and after them, with the block's comments. */
 const shell = (name, open = "", close = "") => ({ origin: { default: null }, name: { default: name }, open: { default: open }, close: { default: close } });
 
+/** Blocks in which any block may be, also where there are only certain ones or none now. */
+export const OPEN = new Set(["core/group", "core/column", "core/cover", "core/media-text", "core/details"]);
+
 /** The class of an element, so that alignment and sizes show while writing. */
 function classOf(html) {
   const value = html && attribute(html, "class");

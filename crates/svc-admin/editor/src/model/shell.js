@@ -6,7 +6,7 @@ import { same } from "../blocks/equal.js";
 import { around } from "../blocks/pieces.js";
 import { delimiters } from "../blocks/scan.js";
 import { readInline, writeInline } from "./inline.js";
-import { schema } from "./schema.js";
+import { OPEN, schema } from "./schema.js";
 
 const { nodes } = schema;
 
@@ -17,9 +17,6 @@ const { nodes } = schema;
  * @property {(parts: (string | import("../blocks/pieces.js").Piece)[]) => import("prosemirror-model").Node[]} blocks
  * @property {(node: import("prosemirror-model").Node, source: string) => import("prosemirror-model").Node} part
  */
-
-/** Blocks in which any block may be, also where there are only certain ones now. */
-const OPEN = new Set(["core/group", "core/column", "core/cover", "core/media-text", "core/details"]);
 
 /**
  * Reads a block that contains blocks. Returns null if its own markup is more than a wrapper around them, or there is
@@ -36,7 +33,7 @@ export function readShell(piece, inner) {
   const attrs = { name: piece.name, open: piece.source.slice(0, comment.end) + parts.before, close: parts.after + piece.source.slice(comment.end + inside) };
   const read = inner.blocks(parts.inner);
   if (piece.name === "core/gallery") return gallery(attrs, read, inner);
-  if (piece.name === "core/details") return details(attrs, read, inner);
+  if (piece.name === "core/details") return details(attrs, read.length > 0 ? read : [nodes.paragraph.create()], inner);
   if (OPEN.has(piece.name)) return valid(nodes.container, attrs, read.length > 0 ? read : [nodes.paragraph.create()]);
   if (!read.some(isEditable)) return null;
   return valid(nodes.frame, attrs, read) ?? valid(nodes.container, attrs, read);
@@ -53,8 +50,13 @@ function isEditable(node) {
 
 /** An element without content, in which blocks may be. */
 function emptyShell(piece) {
-  if (!OPEN.has(piece.name) || piece.name === "core/details") return null;
-  const [, before, after] = /^([^]*>)([ \t\n\f\r]*<\/[^]*)$/.exec(piece.inside.join("")) ?? [];
+  if (!OPEN.has(piece.name) || piece.inside.some((part) => typeof part !== "string")) return null;
+  const inside = piece.inside.join("");
+  if (piece.name === "core/details") {
+    const at = inside.lastIndexOf("</summary>") + "</summary>".length;
+    return { before: inside.slice(0, at), inner: [], after: inside.slice(at) };
+  }
+  const [, before, after] = /^([^]*>)([ \t\n\f\r]*<\/[^]*)$/.exec(inside) ?? [];
   // The innermost element only.
   const at = before?.search(/<\//);
   return at === -1 ? { before, inner: [], after } : null;

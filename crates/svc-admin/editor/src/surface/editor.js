@@ -25,7 +25,7 @@ import { pasteProps } from "./paste.js";
 import { placeholder } from "./placeholder.js";
 import { rules } from "./rules.js";
 import { ShellView, cursorShells } from "./shell.js";
-import { sectionOrder } from "./table.js";
+import { tidyTables } from "./table.js";
 import { tableBar } from "./tablebar.js";
 import { toolbar } from "./toolbar.js";
 
@@ -103,7 +103,7 @@ export class Editor {
         cursorShells(),
         tableBar(),
         tableEditing({ allowTableNodeSelection: true }),
-        sectionOrder(),
+        tidyTables(),
         clickBelow(),
         offerConversion(parts.mount),
       ],

@@ -236,24 +236,46 @@ export function pasteInTable(view, event, slice) {
   return handlePaste(view, event, cells);
 }
 
-/** Keeps rows in the order of the sections, which pasting cells may change. */
-export function sectionOrder() {
-  const order = { head: 0, body: 1, foot: 2 };
+/** Removes tables whose cells were all deleted, and keeps rows in the order of the sections, which pasting cells may change. */
+export function tidyTables() {
   return new Plugin({
     appendTransaction(transactions, before, state) {
       if (!transactions.some((tr) => tr.docChanged)) return null;
-      if (!isInTable(state)) return null;
-      const { table: grid, tableStart } = selectedRect(state);
-      let section = "head";
-      const rows = [];
-      for (const [n, row] of grid.children.entries()) {
-        if (order[row.attrs.section] < order[section]) rows.push([n, section]);
-        else section = row.attrs.section;
-      }
-      if (rows.length === 0) return null;
-      const { tr } = state;
-      setRows(tr, tableStart, rows);
-      return tr;
+      return withoutEmpty(state) ?? inOrder(state);
     },
   });
+}
+
+function withoutEmpty(state) {
+  const empty = [];
+  state.doc.descendants((node, pos) => {
+    if (node.type === nodes.table && node.firstChild.children.every((row) => row.childCount === 0)) empty.push(pos);
+    return !node.isTextblock && node.type !== nodes.table;
+  });
+  if (empty.length === 0) return null;
+  const { tr } = state;
+  for (const pos of empty.reverse()) {
+    const $pos = tr.doc.resolve(pos);
+    const end = pos + $pos.nodeAfter.nodeSize;
+    if ($pos.parent.canReplace($pos.index(), $pos.index() + 1)) tr.delete(pos, end);
+    else tr.replaceWith(pos, end, nodes.paragraph.create());
+  }
+  return tr;
+}
+
+const ORDER = { head: 0, body: 1, foot: 2 };
+
+function inOrder(state) {
+  if (!isInTable(state)) return null;
+  const { table: grid, tableStart } = selectedRect(state);
+  let section = "head";
+  const rows = [];
+  for (const [n, row] of grid.children.entries()) {
+    if (ORDER[row.attrs.section] < ORDER[section]) rows.push([n, section]);
+    else section = row.attrs.section;
+  }
+  if (rows.length === 0) return null;
+  const { tr } = state;
+  setRows(tr, tableStart, rows);
+  return tr;
 }

@@ -90,7 +90,7 @@ await step("cells are pasted into cells, and text without blocks", async ({ page
 }, { content: tableOf(["a", "b"], ["c", "d"]) });
 
 await step("images upload with progress, ask for alternative text, and survive failures", async ({ site, page, text, state }) => {
-  site.slow = 400;
+  site.slow = 1500;
   await text.click();
   await page.keyboard.type("before");
   await paste(page, { file: PNG.toString("base64"), name: "Bild ü.png" });
