@@ -12,7 +12,7 @@ use svc_store::{
 use crate::event::{Event, EventKind, Object, ObjectKind, State, comment_status};
 
 /// Post meta that says nothing of the post's content: locks, traces of editing and of the trash, caches.
-const INTERNAL_POST_META: [&str; 11] = [
+const INTERNAL_POST_META: [&str; 12] = [
     "_edit_lock",
     "_edit_last",
     "_encloseme",
@@ -24,6 +24,7 @@ const INTERNAL_POST_META: [&str; 11] = [
     "_wp_trash_meta_comments_status",
     "_wp_desired_post_slug",
     "_wp_sideloaded_file",
+    "_svc_preview_link",
 ];
 
 /// The meta of users that events tell of: what describes them, and what they may do. The rest is about sessions, and how screens look.
