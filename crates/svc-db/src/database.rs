@@ -218,7 +218,7 @@ impl Database {
         if self.read_blocking(|db| db.table_exists(&format!("{}{}", db.prefix(), table.name)))? {
             return Ok(());
         }
-        self.exclusively(|tx| create_table(tx, table).map(drop))
+        self.write_blocking(move |tx| create_table(tx, table).map(drop))
     }
 
     /// When data last changed. Reads record what they depend on, writes mark what they change, and what other programs

@@ -49,7 +49,7 @@ const SHORT: &[&str] = &[
     "/svc/v2/font-families/1470/font-faces",
 ];
 
-/// Lists of registered objects, and lists from other servers.
+/// Lists of registered objects, of what is sent later, and lists from other servers.
 const NOT_STORED: &[&str] = &[
     "/svc-abilities/v1/abilities",
     "/svc-abilities/v1/categories",
@@ -59,6 +59,7 @@ const NOT_STORED: &[&str] = &[
     "/svc/v2/icons",
     "/svc/v2/icons/(?P<collection>[a-z0-9](?:[a-z0-9_-]*[a-z0-9])?)",
     "/svc/v2/pattern-directory/patterns",
+    "/svc/v2/webhooks/(?P<id>wh_[\\w]+)/deliveries",
 ];
 
 /// Prefix of the routes of template revisions. They require a theme and share the implementation of post revisions.

@@ -63,8 +63,9 @@ fn requests_load_nothing_twice() {
     ];
     assert_eq!(warm, &create);
     // Before it, jobs of the start have read, and options were.
-    let cold: Vec<&String> = cold.iter().skip_while(|statement| *statement != "SELECT users").collect();
     let first = ["SELECT users", "SELECT usermeta", "SELECT usermeta", "UPDATE usermeta"];
-    assert_eq!(cold, [&first[..], &create].concat(), "the user, and that the password was used");
+    let expected = [&first[..], &create].concat();
+    let cold = &cold[cold.len().saturating_sub(expected.len())..];
+    assert_eq!(cold, expected, "the user, and that the password was used");
     assert!(update.len() <= 15, "{update:#?}");
 }

@@ -338,7 +338,7 @@ mod tests {
 
     /// Waits until this many messages are in a state.
     async fn wait_for(store: &Store, state: State, n: usize) -> Vec<String> {
-        for _ in 0..1_000 {
+        for _ in 0..6_000 {
             let found = in_state(store, state);
             if found.len() == n {
                 return found;

@@ -56,9 +56,10 @@ impl LogGate {
         self.written.store(u32::try_from(n_frames).unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// Runs a commit. Its time is known to everybody who sees its frames and then asks for [`Self::times`].
+    /// Runs a commit. Its time, that of its begin, is known to everybody who sees its frames and then asks for [`Self::times`].
     pub(crate) fn commit<T, E>(&self, size: &mut LogSize, commit: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let mut state = self.lock();
+        let begun = now();
         let done = commit();
         let n_frames = self.written.swap(0, Ordering::Relaxed);
         if done.is_ok() && n_frames > 0 {
@@ -67,7 +68,7 @@ impl LogGate {
                 if state.commits.len() >= MAX_TIMES {
                     state.commits.pop_front();
                 }
-                state.commits.push_back((n_frames, now()));
+                state.commits.push_back((n_frames, begun));
             }
         }
         done
