@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
 mod admin;
-mod backup_bucket;
 mod browser;
 mod bucket;
 mod cached_responses;

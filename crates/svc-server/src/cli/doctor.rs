@@ -34,7 +34,7 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
     let open = builder.open(config, &unused)?;
     let progress = Progress::start("checking the site");
-    let (report, mut n_critical) = block_on(results(open.site(), open.home(), &progress))??;
+    let (report, n_critical) = block_on(results(open.site(), open.home(), &progress))??;
     drop(progress);
     say(&report);
     let jobs: Vec<_> = open.jobs().names().collect();
@@ -42,13 +42,6 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     say(&super::mail::summary(config, &open.site().store)?);
     if let Some(address) = &config.monitoring {
         say(&format!("monitoring listener of the server: {address} with /healthz, /readyz and /metrics"));
-    }
-    if let Some((found, wrong)) = super::backup::examine(config) {
-        say(&found);
-        if let Some(wrong) = wrong {
-            say(&format!("critical  {wrong}"));
-            n_critical += 1;
-        }
     }
     if config.wp_config.is_some() {
         super::wordpress::report(&open)?;

@@ -3,7 +3,6 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use svc_backup::Backup;
 use svc_listen::InFlight;
 use svc_monitoring::{MonitoringListener, SiteUsage};
 use svc_site::jobs::Supervisor;
@@ -11,7 +10,7 @@ use svc_store::SearchIndexer;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
-    backup, next_steps,
+    next_steps,
     output::{say, show},
     reload,
 };
@@ -126,12 +125,10 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
     }
-    let (site, monitoring, backup) = running.end().await;
+    let (site, monitoring) = running.end().await;
     hangups.abort();
-    requests.end().await;
-    // It stores what the last requests have written.
-    drop(tokio::task::spawn_blocking(move || drop(backup)).await);
     drop(lock);
+    requests.end().await;
     if let Some(monitoring) = monitoring {
         monitoring.stop().await;
     }
@@ -147,7 +144,6 @@ struct Running {
     reports: JoinHandle<()>,
     history: JoinHandle<()>,
     monitoring: Option<MonitoringListener>,
-    backup: Option<Backup>,
 }
 
 impl Running {
@@ -155,14 +151,8 @@ impl Running {
     async fn start(site: OpenSite, config: &Config, requests: &InFlight) -> Result<Running> {
         let jobs = site.start_jobs();
         let usage = site.usage(requests.clone(), jobs.states());
-        let backup = backup::start(config, &site)?;
-        let metrics = site.metrics(&usage);
-        let metrics = match &backup {
-            Some(backup) => metrics.with(backup.status()),
-            None => metrics,
-        };
         let monitoring = match &config.monitoring {
-            Some(address) => Some(MonitoringListener::start(address, site.checks(), metrics).await?),
+            Some(address) => Some(MonitoringListener::start(address, site.checks(), site.metrics(&usage)).await?),
             None => None,
         };
         if let Some(monitoring) = &monitoring {
@@ -174,7 +164,6 @@ impl Running {
             history: tokio::spawn(site.record_history(&usage)),
             reports: tokio::spawn(report_on_signal(usage)),
             monitoring,
-            backup,
             site,
         })
     }
@@ -186,14 +175,14 @@ impl Running {
         self.site.end_streams();
     }
 
-    /// Stops the tasks. The backup is to be stopped after the last request, and the monitoring listener last.
-    async fn end(self) -> (OpenSite, Option<MonitoringListener>, Option<Backup>) {
+    /// Stops the tasks. The monitoring listener is to be stopped last.
+    async fn end(self) -> (OpenSite, Option<MonitoringListener>) {
         self.jobs.stop().await;
         // The thread stops after the posts that it is reading.
         drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
         self.history.abort();
-        (self.site, self.monitoring, self.backup)
+        (self.site, self.monitoring)
     }
 }
 

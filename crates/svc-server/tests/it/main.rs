@@ -4,8 +4,6 @@
 
 mod config;
 #[cfg(unix)]
-mod continuous_backup;
-#[cfg(unix)]
 mod deploy;
 #[cfg(unix)]
 mod documentation;

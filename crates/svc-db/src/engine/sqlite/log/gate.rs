@@ -195,7 +195,7 @@ impl LogSize {
 }
 
 /// Milliseconds since 1970.
-pub(super) fn now() -> u64 {
+fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -7,13 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::frames::{self, Frame, Header, LogPosition};
-use super::gate::{self, LogGate};
+use super::gate::LogGate;
 use super::image::PageImage;
 use crate::engine::sqlite::connection::{self, Mode, Sqlite};
 use crate::error::{Result, StoreError};
-
-/// Maximum size of what was committed since a process has ended, in bytes.
-const MAX_SINCE: u64 = 256 << 20;
 
 /// Follows the write-ahead log of a database. While one exists, the log grows until it was [read](Self::read).
 #[derive(Debug)]
@@ -75,50 +72,19 @@ impl LogReader {
         Ok(())
     }
 
-    /// Continues after this position, and returns what was committed since, if the log contains everything after it. Call
-    /// [`confirm`](Self::confirm) when the frames are stored, before anything else is [read](Self::read).
+    /// Continues after this position, and returns true, if the log contains everything after it.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn resume(&mut self, after: &LogPosition) -> Result<Option<NewFrames>> {
+    pub fn resume(&mut self, after: &LogPosition) -> Result<bool> {
         self.release();
-        let gate = Arc::clone(&self.gate);
-        let (held, frames) = gate.follow(|| {
-            let held = self.hold()?;
-            let frames = self.since(after)?;
-            Ok::<_, StoreError>((held, frames))
-        })?;
-        if frames.is_none() {
+        let (held, known) = self.gate.follow(|| Ok::<_, StoreError>((self.hold()?, self.end_of_log()?.1)))?;
+        if after.salts == [0, 0] || !known.contains(after) {
             self.gate.end();
-            return Ok(None);
+            return Ok(false);
         }
         (self.held, self.position) = (Some(held), *after);
-        Ok(frames)
-    }
-
-    /// The frames after a position, with their content: no transaction has kept them until now, so that the log may be started over at
-    /// any time.
-    fn since(&self, after: &LogPosition) -> Result<Option<NewFrames>> {
-        let Some((file, header)) = self.open_log()? else { return Ok(None) };
-        if after.salts != header.salts || !self.end_of_log()?.1.contains(after) {
-            return Ok(None);
-        }
-        let frames = header.committed(&file, after).map_err(io)?;
-        if frames.len() as u64 * u64::from(header.page_size) > MAX_SINCE {
-            return Ok(None);
-        }
-        let (times, image) = (vec![gate::now(); frames.iter().filter(|frame| frame.n_pages > 0).count()], None);
-        let asked = 0;
-        let mut since =
-            NewFrames { file: Some((file, header)), start: *after, frames, times, asked, image, loaded: None };
-        let mut loaded = Vec::new();
-        for i in 0..since.len() {
-            since.content(i, &mut loaded)?;
-        }
-        since.loaded = Some(loaded);
-        // The header is written before the first frame of the next use of the log.
-        let is_same = self.open_log()?.is_some_and(|(_, now)| now.salts == after.salts);
-        Ok(is_same.then_some(since))
+        Ok(true)
     }
 
     /// Reads what was committed after the position. `None` if the log does not continue there: then [`start`](Self::start) again.
@@ -136,15 +102,7 @@ impl LogReader {
         let Some((file, header)) = self.open_log()? else {
             // It was emptied after all of it had been read.
             let (frames, times) = (Vec::new(), Vec::new());
-            return Ok(Some(NewFrames {
-                file: None,
-                start: LogPosition::default(),
-                frames,
-                times,
-                asked,
-                image,
-                loaded: None,
-            }));
+            return Ok(Some(NewFrames { file: None, start: LogPosition::default(), frames, times, asked, image }));
         };
         let before = self.position;
         let is_next = header.salts[0] == before.salts[0].wrapping_add(1);
@@ -158,7 +116,7 @@ impl LogReader {
         let ends = frames.iter().enumerate().filter(|(_, frame)| frame.n_pages > 0);
         let commits: Vec<u32> = ends.map(|(i, _)| n_before(i + 1)).collect();
         let times = self.gate.times(&commits);
-        Ok(Some(NewFrames { file: Some((file, header)), start, frames, times, asked, image, loaded: None }))
+        Ok(Some(NewFrames { file: Some((file, header)), start, frames, times, asked, image }))
     }
 
     /// Continues after frames that were read.
@@ -168,9 +126,7 @@ impl LogReader {
             // The earlier transaction ends after the next one began.
             self.held = Some(next);
         }
-        if frames.loaded.is_none() {
-            self.gate.done(frames.asked);
-        }
+        self.gate.done(frames.asked);
     }
 
     /// The state of all pages at the end of these frames, which were read last, [for an image](Self::read). `None` if there is none,
@@ -251,8 +207,6 @@ pub struct NewFrames {
     asked: u64,
     /// A transaction that began before the frames were read.
     image: Option<Hold>,
-    /// The pages of all frames, if the log may be started over.
-    loaded: Option<Vec<u8>>,
 }
 
 impl NewFrames {
@@ -299,11 +253,6 @@ impl NewFrames {
     /// If the log cannot be read.
     pub fn content(&self, frame: usize, to: &mut Vec<u8>) -> Result<()> {
         let Some((file, header)) = &self.file else { return Ok(()) };
-        if let Some(loaded) = &self.loaded {
-            let size = header.page_size as usize;
-            to.extend_from_slice(loaded.get(frame * size..(frame + 1) * size).unwrap_or_default());
-            return Ok(());
-        }
         let start = to.len();
         to.resize(start + header.page_size as usize, 0);
         let n = self.start.frame + u32::try_from(frame).unwrap_or(u32::MAX);

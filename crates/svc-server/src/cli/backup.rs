@@ -1,10 +1,7 @@
 //! `backup` and `restore`: copies of a site on SQLite.
 //!
 //! A backup is the database file alone, or a folder with the parts of the data folder that a site consists of: the database, the
-//! secret keys, the settings, and the content folder. A continuous backup has all of it, at every point in time.
-
-mod continuous;
-mod point_in_time;
+//! secret keys, the settings, and the content folder.
 
 use std::{
     fs,
@@ -15,8 +12,6 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use svc_store::{DatabaseUrl, Store, StoreConfig};
-
-pub(super) use continuous::{examine, start};
 
 use super::{content, data::path, output::say};
 use crate::{
@@ -34,8 +29,6 @@ const CONTENT: &str = "content";
 pub(super) fn backup_command() -> Command {
     Command::new("backup")
         .about("Copy a consistent snapshot of an SQLite database, or of the whole site, while it is in use")
-        .subcommand(continuous::verify_command())
-        .subcommand_negates_reqs(true)
         .arg(path("to", "Output file, or folder with --all; must not exist").value_name("TO").required(true))
         .arg(
             Arg::new("all")
@@ -48,15 +41,11 @@ pub(super) fn backup_command() -> Command {
 pub(super) fn restore_command() -> Command {
     Command::new("restore")
         .about("Restore a site on SQLite from a backup; the server must be stopped")
-        .arg(path("from", "A file or folder that `backup` wrote").value_name("FROM").required_unless_present("at"))
+        .arg(path("from", "A file or folder that `backup` wrote").value_name("FROM").required(true))
         .arg(Arg::new("overwrite").long("overwrite").action(ArgAction::SetTrue).help("Replace the existing site"))
-        .args(point_in_time::restore_arguments())
 }
 
 pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
-    if let Some(args) = args.subcommand_matches("verify") {
-        return continuous::verify(config, args);
-    }
     let to: &PathBuf = args.get_one("to").expect("clap requires it");
     let store = open_existing(config)?;
     let copy = |to: &Path| store.backup(to).with_context(|| format!("cannot back up to {}", to.display()));
@@ -88,9 +77,6 @@ pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
 }
 
 pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
-    if args.contains_id("at") {
-        return point_in_time::restore(config, args);
-    }
     let from: &PathBuf = args.get_one("from").expect("clap requires it");
     let database = config.data.join(DATABASE);
     let is_own = config.database.expose() == format!("sqlite:{}", database.display());
