@@ -7,14 +7,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::hooks::Wal;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use sea_query::Value;
 
 use super::collation::{self, LikePattern};
 use super::dialect::SqliteDialect;
-use super::log::LogGate;
 use crate::conn::{Cells, Conn, Done, Row, no_column};
 use crate::dialect::SqlDialect;
 use crate::error::{Result, StoreError};
@@ -57,7 +55,6 @@ fn millis(t: Duration) -> u64 {
 }
 
 /// A connection to an SQLite file.
-#[derive(Debug)]
 pub(crate) struct Sqlite {
     pub(crate) raw: Connection,
     pub(crate) deadline: Deadline,
@@ -112,21 +109,6 @@ impl Sqlite {
         // A negative number is an amount of memory, in KiB.
         let kib = i64::try_from(bytes >> 10).unwrap_or(i64::MAX).max(MIN_PAGE_CACHE);
         self.raw.pragma_update(None, "cache_size", -kib).map_err(error)
-    }
-
-    /// Lets a reader follow the log of this connection, which must be the only one that writes in this process: it does not write the
-    /// log to the database by itself, not even when it is closed.
-    pub(crate) fn follow_log(&mut self) -> Result<Arc<LogGate>> {
-        let gate = Arc::new(LogGate::default());
-        let of_hook = Arc::clone(&gate);
-        self.raw.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(error)?;
-        // This replaces the hook by which SQLite writes the log to the database.
-        let hook = move |_: &mut Wal, n_frames| {
-            of_hook.wrote(n_frames);
-            Ok(())
-        };
-        self.raw.wal_hook(Some(hook)).map_err(error)?;
-        Ok(gate)
     }
 
     /// Checks the whole file for corruption.

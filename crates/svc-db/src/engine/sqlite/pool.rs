@@ -12,7 +12,6 @@ use svc_versions::{Context, Stamp};
 
 use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
-use super::log::{LogGate, LogReader};
 use super::other_writers::OtherWriters;
 use super::row_log::SqliteRowLog;
 use super::wal_file;
@@ -75,8 +74,6 @@ pub(crate) struct SqlitePool {
     n_readers: usize,
     prefix: Arc<str>,
     shared: Arc<Shared>,
-    /// If the log can be followed.
-    gate: Option<Arc<LogGate>>,
 }
 
 impl SqlitePool {
@@ -86,9 +83,8 @@ impl SqlitePool {
         let durable = config.durable && !temporary;
         create_private(path);
         let opened = open_when_free(path, Mode::Write { durable }, config.wait_timeout);
-        let mut writer = opened.map_err(|e| read_only_folder(path).unwrap_or(e))?;
+        let writer = opened.map_err(|e| read_only_folder(path).unwrap_or(e))?;
         writer.set_page_cache(config.page_cache / WRITER_SHARE)?;
-        let gate = if config.follow_log { Some(writer.follow_log()?) } else { None };
         let guard = FileGuard::new(path);
         if unclean {
             tracing::warn!(database = %path.display(), "unclean shutdown detected: checking the database for corruption");
@@ -131,8 +127,7 @@ impl SqlitePool {
             wal_index: OnceLock::new(),
             others: Arc::clone(&others),
             freed: Condvar::new(),
-            writer: Writer::start(writer, guard, others, gate.clone()),
-            gate,
+            writer: Writer::start(writer, guard, others),
             wait: config.wait_timeout,
             read_limit: config.read_timeout,
             path: path.to_owned(),
@@ -183,10 +178,6 @@ impl Backend for SqlitePool {
         let mut name = self.path.clone().into_os_string();
         name.push("-wal");
         std::fs::metadata(name).ok().map(|wal| wal.len())
-    }
-
-    fn log_reader(&self) -> Result<Option<LogReader>> {
-        self.gate.as_ref().map(|gate| LogReader::new(&self.path, Arc::clone(gate), self.wait)).transpose()
     }
 
     fn is_read_only(&self) -> Result<bool> {
@@ -299,17 +290,6 @@ impl Backend for SqlitePool {
     fn check(&self) -> Result<()> {
         Sqlite::open(&self.path, Mode::Read, self.wait)?.check()
     }
-}
-
-/// Checks that a closed file is an intact database, with all its indexes.
-///
-/// # Errors
-/// [`StoreError::Corrupt`] with the first problem found, or if the file cannot be opened.
-pub fn check_file(path: &Path) -> Result<()> {
-    let conn = Sqlite::open(path, Mode::Write { durable: true }, Duration::from_secs(5))?;
-    let report: String =
-        conn.raw.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(connection::error)?;
-    if report == "ok" { Ok(()) } else { Err(StoreError::Corrupt(report)) }
 }
 
 /// A new path in the temporary folder.

@@ -12,7 +12,6 @@ use std::thread::JoinHandle;
 
 use super::change_log;
 use super::file_guard::FileGuard;
-use super::log::{LogGate, LogSize};
 use super::other_writers::OtherWriters;
 use crate::backend::Job;
 use crate::change_record::ChangeRecord;
@@ -35,12 +34,10 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(tx: Tx, guard: FileGuard, others: Arc<OtherWriters>, gate: Option<Arc<LogGate>>) -> Self {
+    pub(super) fn start(tx: Tx, guard: FileGuard, others: Arc<OtherWriters>) -> Self {
         let (queue, jobs) = sync_channel(MAX_QUEUED);
         let shared = Arc::clone(&tx.shared);
-        let (records, outcomes) = (Vec::new(), Vec::new());
-        let gate = gate.map(|gate| (gate, LogSize::default()));
-        let mut worker = Worker { tx, guard, others, seen: None, records, outcomes, gate };
+        let mut worker = Worker { tx, guard, others, seen: None, records: Vec::new(), outcomes: Vec::new() };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || worker.work(&jobs));
         // Without a thread, every write is rejected because the store is closing.
         Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()), shared }
@@ -98,8 +95,6 @@ struct Worker {
     records: Vec<ChangeRecord>,
     /// Outcomes of these jobs, for metrics, if the transaction is committed.
     outcomes: Vec<&'static str>,
-    /// If the log can be followed.
-    gate: Option<(Arc<LogGate>, LogSize)>,
 }
 
 impl Worker {
@@ -117,11 +112,6 @@ impl Worker {
                 self.count_failed(1);
             }
             group.into_iter().for_each(Job::respond);
-            let Worker { tx, gate, .. } = self;
-            if let Some((gate, size)) = gate {
-                // A failure needs no handling: it is tried again when the log has grown.
-                gate.tend(size, || drop(tx.conn.query("PRAGMA wal_checkpoint(PASSIVE)", &[], &mut |_| Ok(()))));
-            }
         }
         // Update the planner's statistics and truncate the log.
         let _ = self.tx.run("PRAGMA optimize");
@@ -216,11 +206,7 @@ impl Worker {
         self.others.expect(&mut |sql, each| conn.query(sql, &[], each));
         let shared = Arc::clone(&self.tx.shared);
         let timer = shared.counters.commit();
-        let Worker { tx, gate, .. } = self;
-        let done = match gate {
-            Some((gate, size)) => gate.commit(size, || tx.run("COMMIT")),
-            None => tx.run("COMMIT"),
-        };
+        let done = self.tx.run("COMMIT");
         drop(timer);
         if done.is_ok() {
             self.outcomes.drain(..).for_each(|outcome| shared.counters.transactions.record(outcome));
