@@ -119,7 +119,10 @@ impl LoginPages {
             if site.read(&parts.cx, |db| Ok(setup::is_open(db, key, now)?))? {
                 return Ok(None);
             }
-            if let Some(refusal) = self.count_wrong_key(parts) {
+            // Whoever has no key tries none, and takes no attempt from those who ask for a new password.
+            if !key.is_empty()
+                && let Some(refusal) = self.count_wrong_key(parts)
+            {
                 return Ok(Some(refusal));
             }
         }
