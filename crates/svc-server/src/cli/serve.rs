@@ -93,7 +93,9 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
         say(&format!("Explorer: {url}"));
     }
     if let Some(url) = site.offer_setup() {
-        say("\nClick this link to set the site up in your browser. It works once, within an hour:\n");
+        say(
+            "\nClick this link to set the site up in your browser. It works once, within an hour, as long as nobody has used the account:\n",
+        );
         say(&format!("    {url}"));
     }
     if let Some(created) = &created {
