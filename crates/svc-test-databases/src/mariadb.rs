@@ -120,11 +120,21 @@ impl MariaDb {
     }
 
     /// Stops the server with SIGSTOP: it accepts connections and does not respond. [`Self::resume`] lets it continue.
+    /// On Linux it returns when all threads have stopped.
     ///
     /// # Errors
-    /// If the server is not running.
+    /// If the server is not running, or does not stop within ten seconds.
     pub fn pause(&self) -> Result<()> {
-        self.signal("-STOP")
+        self.signal("-STOP")?;
+        let threads = Path::new("/proc").join(self.pid()?).join("task");
+        let end = Instant::now() + Duration::from_secs(10);
+        while is_any_running(&threads) {
+            if Instant::now() > end {
+                bail!("the server does not stop");
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     /// Lets a server continue after [`Self::pause`].
@@ -136,9 +146,14 @@ impl MariaDb {
     }
 
     fn signal(&self, signal: &str) -> Result<()> {
+        let pid = self.pid()?;
+        let status = Command::new("kill").args([signal, &pid]).status().context("cannot run kill")?;
+        if status.success() { Ok(()) } else { bail!("kill {signal} {pid}: {status}") }
+    }
+
+    fn pid(&self) -> Result<String> {
         let pid = std::fs::read_to_string(self.folder.join("pid")).context("the server is not running")?;
-        let status = Command::new("kill").args([signal, pid.trim()]).status().context("cannot run kill")?;
-        if status.success() { Ok(()) } else { bail!("kill {signal} {}: {status}", pid.trim()) }
+        Ok(pid.trim().to_owned())
     }
 
     fn guard(&self) -> std::sync::MutexGuard<'_, Option<Child>> {
@@ -203,4 +218,13 @@ impl MariaDb {
         let socket = self.folder.join("s").display().to_string().replace('/', "%2F");
         format!("mysql://root@localhost/{name}?socket={socket}")
     }
+}
+
+/// Whether a thread of this folder of `/proc` is not stopped. The state follows the name, which is in parentheses.
+fn is_any_running(threads: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(threads) else { return false };
+    let is_stopped = |stat: &str| stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('T'));
+    entries
+        .flatten()
+        .any(|entry| std::fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| !is_stopped(&stat)))
 }
