@@ -300,7 +300,10 @@ impl Indexer {
             generation.remove(&ids);
             let mut batch = Batch::new(&*log, self.tuning);
             for chunk in ids.chunks(self.tuning.read_chunk) {
-                batch.read(db, Cond::all().add(Expr::col("ID").is_in(chunk.iter().copied())))?;
+                let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { continue };
+                // The bounds limit what a planner reads that prefers to read the table in order.
+                let among = Cond::all().add(Expr::col("ID").gte(*first)).add(Expr::col("ID").lte(*last));
+                batch.read(db, among.add(Expr::col("ID").is_in(chunk.iter().copied())))?;
                 if batch.is_full() {
                     batches.push(std::mem::replace(&mut batch, Batch::new(&*log, self.tuning)));
                 }

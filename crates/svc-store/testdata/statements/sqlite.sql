@@ -48,6 +48,7 @@ SELECT "ID", "post_name" FROM "posts" WHERE "post_parent" = ? AND "post_type" = 
 SELECT "ID", "post_name", "post_parent" FROM "posts" WHERE "ID" IN (?)
 SELECT "ID", "post_status", "post_type", "post_parent" FROM "posts" WHERE "ID" IN (?)
 SELECT "ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status", "post_password" = ? FROM "posts" WHERE "ID" > ? AND "post_type" <> ? ORDER BY "ID" ASC LIMIT ?
+SELECT "ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status", "post_password" = ? FROM "posts" WHERE "ID" >= ? AND "ID" <= ? AND "ID" IN (?) AND "post_type" <> ? ORDER BY "ID" ASC LIMIT ?
 SELECT "ID", "post_title", "post_excerpt", "post_content", "post_date", "post_type", "post_status", "post_password" = ? FROM "posts" WHERE "ID" IN (?) AND "post_type" <> ? ORDER BY "ID" ASC LIMIT ?
 SELECT "ID", "post_type", "post_status" FROM "posts" WHERE "post_author" = ?
 SELECT "ID", "post_type", "post_status" FROM "posts" WHERE "post_parent" = ? AND "post_type" IN (?)

@@ -11,6 +11,7 @@ mod other_writers;
 mod pool;
 mod row_log;
 mod schema;
+mod statistics;
 mod table_manager;
 mod wal_file;
 mod wal_index;

@@ -17,7 +17,7 @@ use super::row_log::SqliteRowLog;
 use super::wal_file;
 use super::wal_index::WalIndex;
 use super::writer::Writer;
-use super::{LAYOUT_TABLE, change_log, schema};
+use super::{LAYOUT_TABLE, change_log, schema, statistics};
 use crate::backend::Job;
 use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE};
 use crate::config::StoreConfig;
@@ -224,9 +224,9 @@ impl Backend for SqlitePool {
         self.shared.versions.change_all();
         if !commit || done.is_err() {
             let _ = tx.run("ROLLBACK");
-        } else if tx.conn.query("PRAGMA analysis_limit = 1000", &[], &mut |_| Ok(())).is_ok() {
-            // Update the planner's statistics and truncate the log. A failure only affects speed.
-            let _ = tx.run("ANALYZE");
+        } else {
+            statistics::update(&mut tx, statistics::Tables::All);
+            // A failure only affects speed.
             let _ = tx.conn.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |_| Ok(()));
         }
         done

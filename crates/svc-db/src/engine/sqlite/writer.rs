@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use super::change_log;
 use super::file_guard::FileGuard;
 use super::other_writers::OtherWriters;
+use super::{change_log, statistics};
 use crate::backend::Job;
 use crate::change_record::ChangeRecord;
 use crate::error::{Result, StoreError};
@@ -113,8 +113,7 @@ impl Worker {
             }
             group.into_iter().for_each(Job::respond);
         }
-        // Update the planner's statistics and truncate the log.
-        let _ = self.tx.run("PRAGMA optimize");
+        statistics::update(&mut self.tx, statistics::Tables::Changed);
     }
 
     /// Runs the first job and all that are queued by then, and commits. Returns whether everything was undone.
