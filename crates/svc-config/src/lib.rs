@@ -7,6 +7,7 @@ mod origin;
 mod settings;
 mod suggest;
 mod template;
+mod tls;
 mod values;
 #[cfg_attr(not(feature = "wordpress"), path = "no_wordpress.rs")]
 mod wordpress;
@@ -34,6 +35,7 @@ pub use keys::{KEY_FILE, SecretKeys};
 pub use origin::SettingOrigin;
 pub use settings::{SETTINGS, Setting};
 pub use template::template;
+pub use tls::Tls;
 pub use values::{Environment, LogFormat, SiteUrl};
 pub use wordpress::WordPress;
 
@@ -157,6 +159,10 @@ pub struct Config {
     pub mail: Option<MailSettings>,
     /// Address of the monitoring listener.
     pub monitoring: Option<MonitoringAddress>,
+    /// TLS of the server itself.
+    pub tls: Option<Tls>,
+    /// Time in seconds of `Strict-Transport-Security`.
+    pub hsts: Option<u32>,
     /// Limits on requests and connections, and the trusted proxies.
     pub limits: ConnectionLimits,
     /// Time before shutdown in which the server is not ready and still accepts requests.
@@ -305,6 +311,10 @@ impl Config {
             access_log: AccessLog::sampled(read.required("log_sample", values::count)?),
             mail: mail(read, folder)?,
             monitoring: read.optional("monitoring.listen", str::parse)?,
+            tls: tls::read(read, folder)?,
+            hsts: read.optional("tls.hsts_seconds", |text| {
+                text.parse().map_err(|_| "must be a number of seconds".to_owned())
+            })?,
             limits: ConnectionLimits {
                 body: read.required("limits.body", values::size)?,
                 connections: read.required("limits.connections", values::count)? as usize,
@@ -373,10 +383,7 @@ fn mail(read: &mut Reader<'_>, folder: &Path) -> Result<Option<MailSettings>, Co
     let from: Option<Sender> = read.optional("mail.from", str::parse)?;
     let smtp: Option<SmtpServer> = read.optional("mail.smtp", str::parse)?;
     let sendmail = read.optional("mail.sendmail", |text| Ok(folder.join(text)))?;
-    let error = |key: &'static str, what: &str| {
-        let origin = read.layers.get(key).map_or(SettingOrigin::Default, |given| given.origin.clone());
-        Err(ConfigError::at(&origin, format!("`{key}` {what}")))
-    };
+    let error = |key: &'static str, what: &str| Err(read.error(key, what));
     let transport = match (smtp, sendmail) {
         (Some(_), Some(_)) => return error("mail.sendmail", "cannot be set together with `mail.smtp`"),
         (Some(server), None) => Transport::Smtp(server),
@@ -494,6 +501,12 @@ impl Reader<'_> {
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Result<T, ConfigError> {
         Ok(self.optional(key, parse)?.expect("the setting has a default"))
+    }
+
+    /// An error about a setting that does not fit the others.
+    fn error(&self, key: &'static str, what: &str) -> ConfigError {
+        let origin = self.layers.get(key).map_or(SettingOrigin::Default, |given| given.origin.clone());
+        ConfigError::at(&origin, format!("`{key}` {what}"))
     }
 
     fn show(&mut self, key: &'static str, value: String) {

@@ -135,6 +135,11 @@ impl SiteUrl {
         }
     }
 
+    /// The port, if the URL has one.
+    pub fn port(&self) -> Option<u16> {
+        self.authority().rsplit_once(':')?.1.parse().ok()
+    }
+
     /// Whether the host is this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.host();

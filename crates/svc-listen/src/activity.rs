@@ -235,6 +235,15 @@ impl Socket {
         Socket { stream, activity, is_write_blocked: false, n_written: 0 }
     }
 
+    /// The first byte that the client sends, which is not read by this; `None` if the client sends nothing.
+    pub(crate) async fn first_byte(&self) -> io::Result<Option<u8>> {
+        // Meanwhile the connection is idle.
+        self.activity.state().has_read_all = true;
+        let mut first = [0];
+        let n_bytes = self.stream.peek(&mut first).await?;
+        Ok((n_bytes > 0).then_some(first[0]))
+    }
+
     /// Whether the connection has used up its turn. Its task is then scheduled again, behind the others.
     fn ends_turn(&mut self, context: &Context<'_>) -> bool {
         let ends = self.n_written >= WRITE_TURN;

@@ -7,6 +7,10 @@ use std::net::IpAddr;
 pub struct Client {
     /// IP address of the client: the socket's, or the one that a trusted proxy forwards.
     pub address: IpAddr,
-    /// Whether the client reached the site over TLS, according to a trusted proxy.
+    /// Whether the client reached the site over TLS: that of this server, or according to a trusted proxy.
     pub tls: bool,
 }
+
+/// Marks a request whose connection uses the TLS of this server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OverTls;

@@ -11,7 +11,10 @@ use std::{
 use axum::extract::{ConnectInfo, Request};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::{client::Client, network::Network};
+use crate::{
+    client::{Client, OverTls},
+    network::Network,
+};
 
 /// Maximum number of hops in a forwarding header; further ones are ignored.
 const MAX_HOPS: usize = 32;
@@ -50,7 +53,8 @@ impl Forwarding {
     pub(crate) fn identify(&self, request: &mut Request) -> Client {
         let peer =
             request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
-        let client = self.client(peer, request.headers());
+        let is_tls = request.extensions().get::<OverTls>().is_some();
+        let client = self.client(peer, is_tls, request.headers());
         self.report_ignored(peer, request.headers());
         let headers = request.headers_mut();
         for name in FORWARDING {
@@ -75,10 +79,12 @@ impl Forwarding {
     ///
     /// `Forwarded` (RFC 7239) has the same meaning. It is read if there is neither of the two: a proxy that sets them may pass
     /// on a `Forwarded` that the client has sent.
-    fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
+    ///
+    /// `is_tls` is whether the connection itself uses TLS. A proxy may use it for a client that does not, so the headers have precedence.
+    fn client(&self, peer: IpAddr, is_tls: bool, headers: &HeaderMap) -> Client {
         let peer = peer.to_canonical();
-        if !self.trusts(peer) {
-            return Client { address: peer, tls: false };
+        if !self.trusts(peer) || FORWARDING.iter().all(|name| !headers.contains_key(name)) {
+            return Client { address: peer, tls: is_tls };
         }
         let text = |name: HeaderName| {
             headers.get_all(name).iter().filter_map(|v| v.to_str().ok()).collect::<Vec<_>>().join(",")
@@ -187,7 +193,7 @@ mod tests {
         if let Some(proto) = proto {
             headers.insert(FORWARDED_PROTO, proto.parse().unwrap());
         }
-        let client = forwarding.client(peer.parse().unwrap(), &headers);
+        let client = forwarding.client(peer.parse().unwrap(), false, &headers);
         assert_eq!(client, Client { address: address.parse().unwrap(), tls });
     }
 
@@ -223,8 +229,25 @@ mod tests {
             if let Some(value) = forwarded_for {
                 headers.insert(FORWARDED_FOR, value.parse().unwrap());
             }
-            let client = forwarding.client(peer.parse().unwrap(), &headers);
+            let client = forwarding.client(peer.parse().unwrap(), false, &headers);
             assert_eq!(client, Client { address: address.parse().unwrap(), tls }, "{header}");
+        }
+    }
+
+    #[test]
+    fn tls_of_the_connection_counts_unless_a_proxy_reports_that_of_the_client() {
+        let forwarding = Forwarding::new(&["10.0.0.0/8".parse().unwrap()]);
+        for (peer, header, tls) in [
+            ("203.0.113.9", None, true),
+            ("203.0.113.9", Some((FORWARDED_PROTO, "http")), true),
+            ("10.0.0.1", None, true),
+            ("10.0.0.1", Some((FORWARDED_PROTO, "http")), false),
+            ("10.0.0.1", Some((FORWARDED_PROTO, "https")), true),
+            ("10.0.0.1", Some((FORWARDED_FOR, "198.51.100.1")), false),
+            ("10.0.0.1", Some((header::FORWARDED, "for=198.51.100.1")), false),
+        ] {
+            let headers: HeaderMap = header.into_iter().map(|(name, value)| (name, value.parse().unwrap())).collect();
+            assert_eq!(forwarding.client(peer.parse().unwrap(), true, &headers).tls, tls, "{peer} {headers:?}");
         }
     }
 

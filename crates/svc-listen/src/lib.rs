@@ -15,8 +15,10 @@ mod log;
 mod log_queue;
 mod middleware;
 mod network;
+mod redirect;
 mod serve;
 mod supervisor;
+mod tls;
 
 pub use client::Client;
 pub use compression::{Compression, CompressionUsage};
@@ -28,5 +30,7 @@ pub use log::{AccessLog, DenialReason, panic_message};
 pub use log_queue::{FlushOnDrop, LogQueue};
 pub use middleware::{Stack, middleware_stack};
 pub use network::{Network, network_of};
+pub use redirect::redirect_to_https;
 pub use serve::{App, Running, bind, inherit_or_bind, serve, shutdown_signal};
 pub use supervisor::{notify_ready, notify_stopping};
+pub use tls::Listener;

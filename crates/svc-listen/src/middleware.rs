@@ -49,6 +49,7 @@ pub fn middleware_stack<S>(inner: S, limits: &ConnectionLimits, log: AccessLog, 
         body: usize::try_from(limits.body).unwrap_or(usize::MAX),
         time: limits.request,
         refused: None,
+        hsts: None,
     };
     Stack { inner, settings: Arc::new(settings) }
 }
@@ -63,6 +64,8 @@ struct StackSettings {
     time: Duration,
     /// Called for each response of the middleware itself.
     refused: Option<Box<OnRefused>>,
+    /// `Strict-Transport-Security` of responses over TLS.
+    hsts: Option<HeaderValue>,
 }
 
 /// Called with the method, the status and the time since the request arrived.
@@ -85,6 +88,19 @@ impl<S> Stack<S> {
     pub fn count_refused(mut self, count: impl Fn(&Method, StatusCode, Duration) + Send + Sync + 'static) -> Self {
         let settings = Arc::get_mut(&mut self.settings).expect("the stack was not cloned yet");
         settings.refused = Some(Box::new(count));
+        self
+    }
+
+    /// Adds `Strict-Transport-Security` with this number of seconds to responses over TLS, after which browsers request the host with
+    /// HTTPS only for that time. Zero makes them forget it; `None` adds nothing.
+    ///
+    /// # Panics
+    /// If the stack was cloned.
+    #[must_use]
+    pub fn strict_transport(mut self, seconds: Option<u32>) -> Self {
+        let settings = Arc::get_mut(&mut self.settings).expect("the stack was not cloned yet");
+        let value = |seconds| HeaderValue::try_from(format!("max-age={seconds}")).expect("digits are a valid value");
+        settings.hsts = seconds.map(value);
         self
     }
 }
@@ -130,6 +146,9 @@ impl StackSettings {
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
             // The database is restarting, or the server is overloaded.
             response.headers_mut().entry(header::RETRY_AFTER).or_insert(RETRY_AFTER);
+        }
+        if let Some(hsts) = self.hsts.as_ref().filter(|_| client.tls) {
+            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, hsts.clone());
         }
         let mut response = self.compression.compress(accepted, response).await;
         line.end(&mut response);

@@ -18,12 +18,14 @@ use tower::{Service, ServiceExt};
 
 use crate::{
     activity::{Activity, Close, RequestBody, ResponseBody, Socket},
+    client::OverTls,
     connections::{Admission, Connections, Slot},
     error::{Error, Result},
     in_flight::{Connected, InFlight},
     limits::ConnectionLimits,
     log::Seldom,
     supervisor,
+    tls::{self, Listener, Stream},
 };
 
 /// Maximum size of a request head in bytes.
@@ -54,7 +56,7 @@ const UNSENT: u32 = 32 << 10;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Maximum duration of a graceful close.
-const CLOSE_TIME: Duration = Duration::from_millis(500);
+pub(crate) const CLOSE_TIME: Duration = Duration::from_millis(500);
 
 /// Interval of log lines about failed accepts.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
@@ -120,8 +122,9 @@ impl Running {
     ///
     /// # Errors
     /// If the listener's address cannot be read.
-    pub fn start(listener: TcpListener, service: impl App, limits: ConnectionLimits) -> Result<Self> {
-        let address = listener.local_addr().map_err(Error::Address)?;
+    pub fn start(listener: impl Into<Listener>, service: impl App, limits: ConnectionLimits) -> Result<Self> {
+        let listener = listener.into();
+        let address = listener.tcp.local_addr().map_err(Error::Address)?;
         let (stop, stopped) = oneshot::channel();
         // Dropping the sender stops the server, too.
         let task = tokio::spawn(serve(listener, service, limits, InFlight::new(), async move {
@@ -168,12 +171,13 @@ impl<S> App for S where
 /// Accepts and serves connections until `stop` is ready, then lets requests in progress finish for at most
 /// `limits.shutdown`. `requests` counts them.
 pub async fn serve(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     app: impl App,
     limits: ConnectionLimits,
     requests: InFlight,
     stop: impl Future<Output = ()>,
 ) {
+    let Listener { tcp: listener, tls } = listener.into();
     let mut builder = Builder::new(TokioExecutor::new());
     // The sweep below closes slow and idle connections, including those without a request.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(HEAD_LIMIT);
@@ -204,11 +208,25 @@ pub async fn serve(
             next.set(accept(&listener, &connections, &refused));
             set_options(&stream);
             let activity = Arc::clone(&slot.activity);
-            let service = service(app.clone(), peer, Arc::clone(&activity), requests.clone());
-            let io = TokioIo::new(Socket::new(stream, activity));
-            // Allocated, because the task would hold it twice: as its argument, and where it is polled.
-            let connection = Box::pin(builder.serve_connection_with_upgrades(io, service).into_owned());
-            tokio::spawn(serve_connection(connection, slot, requests.connect(), peer, stopped.clone()));
+            let service = service(app.clone(), peer, tls.is_some(), Arc::clone(&activity), requests.clone());
+            let socket = Socket::new(stream, activity);
+            let (connected, mut stopped) = (requests.connect(), stopped.clone());
+            let Some(acceptor) = tls.clone() else {
+                let io = TokioIo::new(Stream::Plain(socket));
+                // Allocated, because the task would hold it twice: as its argument, and where it is polled.
+                let connection = Box::pin(builder.serve_connection_with_upgrades(io, service).into_owned());
+                tokio::spawn(serve_connection(connection, slot, connected, peer, stopped));
+                continue;
+            };
+            let builder = builder.clone();
+            tokio::spawn(async move {
+                let Some(stream) = tls::accept(acceptor, socket, &slot.activity, peer, &mut stopped).await else {
+                    return;
+                };
+                let io = TokioIo::new(Stream::Tls(stream));
+                let connection = Box::pin(builder.serve_connection_with_upgrades(io, service).into_owned());
+                serve_connection(connection, slot, connected, peer, stopped).await;
+            });
         }
     }
     drop((listener, stopped));
@@ -229,10 +247,11 @@ pub async fn serve(
     }
 }
 
-/// Adds the peer's address to the requests of a connection, and counts them as in progress until the response is written.
+/// Adds the peer's address and TLS to the requests of a connection, and counts them as in progress until the response is written.
 fn service(
     app: impl App,
     peer: SocketAddr,
+    is_tls: bool,
     activity: Arc<Activity>,
     requests: InFlight,
 ) -> impl hyper::service::Service<
@@ -251,6 +270,9 @@ fn service(
                 false => Body::new(RequestBody::new(body, activity)),
             });
             request.extensions_mut().insert(ConnectInfo(peer));
+            if is_tls {
+                request.extensions_mut().insert(OverTls);
+            }
             let response = requests.run(app.oneshot(request)).await?;
             Ok(response.map(|body| ResponseBody::new(body, in_progress, version)))
         }
@@ -259,7 +281,7 @@ fn service(
 
 /// Serves a connection until the client, the server or the limits end it.
 async fn serve_connection<S>(
-    mut connection: Pin<Box<UpgradeableConnection<'static, TokioIo<Socket>, S, TokioExecutor>>>,
+    mut connection: Pin<Box<UpgradeableConnection<'static, TokioIo<Stream>, S, TokioExecutor>>>,
     slot: Slot,
     _connected: Connected,
     peer: SocketAddr,

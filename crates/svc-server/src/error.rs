@@ -9,6 +9,9 @@ pub enum Error {
     /// The server cannot listen.
     #[error(transparent)]
     Listen(#[from] svc_listen::Error),
+    /// The certificate of TLS cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] svc_certificates::Error),
     /// A site cannot be created, or is incomplete.
     #[error(transparent)]
     NewSite(#[from] svc_new_site::Error),

@@ -7,6 +7,7 @@ pub mod error;
 mod front;
 mod logs;
 mod site;
+mod tls;
 
 pub use site::{OpenSite, SiteBuilder};
 pub use svc_config as config;

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     config::{Config, SiteUrl},
     site::{SiteBuilder, open_existing},
+    tls,
 };
 
 pub(super) fn doctor_command() -> Command {
@@ -43,6 +44,11 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     if let Some(address) = &config.monitoring {
         say(&format!("monitoring listener of the server: {address} with /healthz, /readyz and /metrics"));
     }
+    let certificate = tls::report(config, open.home());
+    if let Some((report, _)) = &certificate {
+        say(report);
+    }
+    let n_critical = n_critical + usize::from(certificate.is_some_and(|(_, is_critical)| is_critical));
     if config.wp_config.is_some() {
         super::wordpress::report(&open)?;
     }

@@ -1,12 +1,21 @@
-//! SIGHUP: reads the configuration again and logs what a restart would change.
+//! SIGHUP: reads the certificate and the configuration again, and logs what a restart would change.
+
+use std::sync::Arc;
+
+use svc_certificates::Certificates;
 
 use crate::config::{Config, Setting, Sources};
 
-/// Logs on each SIGHUP whether the configuration is still valid, and which settings differ from those of the running server.
+/// Reads the certificate again on each SIGHUP, and logs whether the configuration is still valid, and which settings differ from those of the
+/// running server.
 ///
 /// Settings are applied at a start only. In a terminal the signal ends the process, as its closing should.
 #[cfg(unix)]
-pub(super) async fn report_on_hangup(running: Config, flags: Vec<(&'static Setting, String)>) {
+pub(super) async fn reload_on_hangup(
+    running: Config,
+    flags: Vec<(&'static Setting, String)>,
+    certificates: Option<Arc<Certificates>>,
+) {
     use std::io::IsTerminal as _;
     use tokio::signal::unix::{SignalKind, signal};
     if std::io::stderr().is_terminal() {
@@ -14,8 +23,11 @@ pub(super) async fn report_on_hangup(running: Config, flags: Vec<(&'static Setti
     }
     let Ok(mut signals) = signal(SignalKind::hangup()) else { return };
     while signals.recv().await.is_some() {
-        let flags = flags.clone();
-        let read = tokio::task::spawn_blocking(move || Config::load(&Sources::of_process(flags)));
+        let (flags, certificates) = (flags.clone(), certificates.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            certificates.iter().for_each(|certificates| certificates.reload());
+            Config::load(&Sources::of_process(flags))
+        });
         match read.await {
             Ok(Ok(read)) => {
                 let changed = changed(&running, &read);
@@ -35,7 +47,7 @@ pub(super) async fn report_on_hangup(running: Config, flags: Vec<(&'static Setti
 }
 
 #[cfg(not(unix))]
-pub(super) async fn report_on_hangup(_: Config, _: Vec<(&'static Setting, String)>) {}
+pub(super) async fn reload_on_hangup(_: Config, _: Vec<(&'static Setting, String)>, _: Option<Arc<Certificates>>) {}
 
 /// Keys of settings whose values differ.
 fn changed(running: &Config, read: &Config) -> Vec<&'static str> {

@@ -19,6 +19,7 @@ use crate::{
     data_folder::DataLock,
     logs,
     site::{OpenSite, SiteBuilder},
+    tls::{self, Tls},
 };
 
 /// How long the process waits for blocking tasks after the last request.
@@ -60,7 +61,8 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     // Bind first: the URL of a new site contains the port.
     let listener = svc_listen::inherit_or_bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
-    let url = reachable(here)?;
+    let tls = Tls::open(config).await?;
+    let url = reachable(here, tls.is_some())?;
     let mut site = builder.open_to_serve(config, &url)?;
     let created = site.take_created();
     // First, since the rest may fail.
@@ -80,6 +82,11 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
         tracing::warn!("{conflict}");
     }
     let requests = InFlight::new();
+    let listener = tls::listener(listener, tls.as_ref());
+    let certificates = tls.as_ref().map(|tls| Arc::clone(tls.certificates()));
+    if let Some(address) = tls.as_ref().and_then(Tls::redirect_address) {
+        say(&format!("Redirecting from HTTP at {address}"));
+    }
     // The socket's URL comes first: it works even if the public URL does not.
     say(&format!("Listening on {}", url.as_str()));
     let home = site.home().as_str();
@@ -112,7 +119,8 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
         }
         say("WordPress: its plugins do not run here, and what they register is unknown; see wordpress.upstream");
     }
-    let hangups = tokio::spawn(reload::report_on_hangup(config.clone(), flags));
+    let hangups = tokio::spawn(reload::reload_on_hangup(config.clone(), flags, certificates));
+    let tls = tls.map(|tls| tls.start(site.home(), here, &config.limits)).transpose()?;
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
     let running = Running::start(site, config, &requests).await?;
@@ -129,6 +137,9 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     }
     let (site, monitoring) = running.end().await;
     hangups.abort();
+    if let Some(tls) = tls {
+        tls.stop().await;
+    }
     drop(lock);
     requests.end().await;
     if let Some(monitoring) = monitoring {
@@ -203,14 +214,15 @@ async fn report_on_signal(usage: Arc<SiteUsage>) {
 }
 
 /// The URL at which this machine reaches the socket.
-pub(super) fn reachable(here: SocketAddr) -> Result<SiteUrl> {
+pub(super) fn reachable(here: SocketAddr, is_tls: bool) -> Result<SiteUrl> {
     let host = match here.ip() {
         ip if ip.is_unspecified() => "localhost".to_owned(),
         std::net::IpAddr::V6(ip) => format!("[{ip}]"),
         std::net::IpAddr::V4(ip) => ip.to_string(),
     };
-    let port = if here.port() == 80 { String::new() } else { format!(":{}", here.port()) };
-    format!("http://{host}{port}").parse().map_err(anyhow::Error::msg)
+    let (scheme, usual_port) = if is_tls { ("https", 443) } else { ("http", 80) };
+    let port = if here.port() == usual_port { String::new() } else { format!(":{}", here.port()) };
+    format!("{scheme}://{host}{port}").parse().map_err(anyhow::Error::msg)
 }
 
 #[cfg(test)]
@@ -219,13 +231,15 @@ mod tests {
 
     #[test]
     fn socket_urls() {
-        for (socket, url) in [
-            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
-            ("0.0.0.0:80", "http://localhost"),
-            ("[::1]:81", "http://[::1]:81"),
-            ("[::]:81", "http://localhost:81"),
+        for (socket, is_tls, url) in [
+            ("127.0.0.1:8080", false, "http://127.0.0.1:8080"),
+            ("0.0.0.0:80", false, "http://localhost"),
+            ("[::1]:81", false, "http://[::1]:81"),
+            ("[::]:81", false, "http://localhost:81"),
+            ("0.0.0.0:443", true, "https://localhost"),
+            ("0.0.0.0:80", true, "https://localhost:80"),
         ] {
-            assert_eq!(reachable(socket.parse().unwrap()).unwrap().as_str(), url);
+            assert_eq!(reachable(socket.parse().unwrap(), is_tls).unwrap().as_str(), url);
         }
     }
 }

@@ -160,6 +160,7 @@ impl Front {
         let compression = Compression::new(self.config.caches.compressed);
         svc_listen::middleware_stack(router, &limits, self.config.access_log.clone(), compression)
             .count_refused(move |method, status, took| counts.record_other(method, status, took))
+            .strict_transport(self.config.hsts)
     }
 }
 

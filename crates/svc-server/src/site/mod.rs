@@ -440,6 +440,7 @@ impl OpenSite {
             self.compression.clone(),
         )
         .count_refused(move |method, status, took| counts.record_other(method, status, took))
+        .strict_transport(self.config.hsts)
     }
 }
 

@@ -20,6 +20,8 @@ mod start;
 mod statements;
 #[cfg(unix)]
 mod supervisor;
+#[cfg(unix)]
+mod tls;
 mod typescript;
 #[cfg(unix)]
 mod webhooks;

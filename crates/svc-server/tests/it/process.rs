@@ -56,7 +56,10 @@ impl Server {
         for line in lines {
             output.push_str(&line);
             output.push('\n');
-            if let Some(address) = line.split_whitespace().find_map(|word| word.strip_prefix("http://")) {
+            let url = |word: &str| {
+                ["http://", "https://"].iter().find_map(|scheme| word.strip_prefix(scheme)).map(str::to_owned)
+            };
+            if let Some(address) = line.split_whitespace().find_map(url) {
                 return Ok(Server { child, address: address.trim_matches('/').to_owned(), output });
             }
         }

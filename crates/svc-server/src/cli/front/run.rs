@@ -1,5 +1,7 @@
 //! `serve` in front of a WordPress.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result};
 use svc_listen::InFlight;
 use svc_monitoring::MonitoringListener;
@@ -10,6 +12,7 @@ use crate::{
     config::{Config, Setting, WordPress},
     data_folder::{self, DataLock},
     front::{Front, upstream_of},
+    tls::{self, Tls},
 };
 
 /// Serves until a signal stops the process.
@@ -21,6 +24,8 @@ pub(in crate::cli) async fn run(
     let stop = svc_listen::shutdown_signal();
     let listener = svc_listen::inherit_or_bind(&config.listen).await?;
     let here = listener.local_addr().context("cannot read the listening address")?;
+    let tls = Tls::open(config).await?;
+    let listener = tls::listener(listener, tls.as_ref());
     let (own, its) = (config.clone(), wordpress.clone());
     let front = tokio::task::spawn_blocking(move || -> Result<Front> {
         data_folder::create(&own.data)?;
@@ -32,7 +37,10 @@ pub(in crate::cli) async fn run(
         tracing::warn!("{conflict}");
     }
     let home = front.home().as_str();
-    say(&format!("Listening on {}", serve::reachable(here)?.as_str()));
+    if let Some(address) = tls.as_ref().and_then(Tls::redirect_address) {
+        say(&format!("Redirecting from HTTP at {address}"));
+    }
+    say(&format!("Listening on {}", serve::reachable(here, tls.is_some())?.as_str()));
     say(&format!("Site:      {home}/"));
     say(&format!(
         "WordPress: {}; its responses are replayed until something that they read changes",
@@ -44,7 +52,9 @@ pub(in crate::cli) async fn run(
         );
     }
     tracing::info!(%here, home, "serving in front of WordPress");
-    let hangups = tokio::spawn(reload::report_on_hangup(config.clone(), flags));
+    let certificates = tls.as_ref().map(|tls| Arc::clone(tls.certificates()));
+    let hangups = tokio::spawn(reload::reload_on_hangup(config.clone(), flags, certificates));
+    let tls = tls.map(|tls| tls.start(front.home(), here, &config.limits)).transpose()?;
     let requests = InFlight::new();
     let watch = front.start_watch(true);
     let (stop_serving, stopped) = oneshot::channel::<()>();
@@ -67,6 +77,9 @@ pub(in crate::cli) async fn run(
     }
     hangups.abort();
     reports.abort();
+    if let Some(tls) = tls {
+        tls.stop().await;
+    }
     requests.end().await;
     watch.stop().await;
     if let Some(monitoring) = monitoring {

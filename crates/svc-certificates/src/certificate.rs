@@ -1,0 +1,82 @@
+//! A certificate with its private key: read and checked.
+
+use std::{path::PathBuf, sync::Arc};
+
+use chrono::{NaiveDateTime, Utc};
+use rustls::{
+    Error as TlsError,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem, pem::PemObject as _},
+    server::ParsedCertificate,
+    sign::CertifiedKey,
+};
+
+use crate::{
+    error::{Error, Result},
+    validity,
+};
+
+/// Files of a certificate, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateFiles {
+    /// The certificate, followed by those of the intermediate authorities.
+    pub certificate: PathBuf,
+    /// The private key.
+    pub key: PathBuf,
+}
+
+/// A certificate with its private key.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    pub(crate) certified: Arc<CertifiedKey>,
+    expires: NaiveDateTime,
+}
+
+impl Certificate {
+    /// Reads the files. A certificate that has expired can be read.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or the key is not that of the certificate.
+    pub fn read(files: &CertificateFiles) -> Result<Self> {
+        let CertificateFiles { certificate, key } = files;
+        let failed = |what, path: &PathBuf, error: pem::Error| {
+            let cause = match error {
+                pem::Error::NoItemsFound => format!("the file does not contain {what} in PEM"),
+                pem::Error::Io(cause) => cause.to_string(),
+                other => other.to_string(),
+            };
+            Error::Read { what, path: path.clone(), cause }
+        };
+        let no_certificate = |error| failed("a certificate", certificate, error);
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
+            .and_then(|sections| sections.collect())
+            .map_err(no_certificate)?;
+        let first = chain.first().ok_or_else(|| no_certificate(pem::Error::NoItemsFound))?;
+        let key_der = PrivateKeyDer::from_pem_file(key).map_err(|error| failed("a private key", key, error))?;
+        let unusable = |cause: String| Error::Unusable { path: certificate.clone(), cause };
+        let expires = validity::expiry(first).ok_or_else(|| unusable("it has no date of expiry".to_owned()))?;
+        let certified =
+            CertifiedKey::from_der(chain, key_der, &ring::default_provider()).map_err(|error| match error {
+                TlsError::InconsistentKeys(_) => Error::Mismatch { certificate: certificate.clone(), key: key.clone() },
+                other => unusable(other.to_string()),
+            })?;
+        Ok(Certificate { certified: Arc::new(certified), expires })
+    }
+
+    /// The time in UTC at which the certificate expires.
+    pub fn expires(&self) -> NaiveDateTime {
+        self.expires
+    }
+
+    /// Whether the certificate has expired.
+    pub fn is_expired(&self) -> bool {
+        self.expires < Utc::now().naive_utc()
+    }
+
+    /// Whether the certificate is one for this host, a name or an IP address.
+    pub fn is_for(&self, host: &str) -> bool {
+        let Ok(name) = ServerName::try_from(host) else { return false };
+        let end_entity = self.certified.end_entity_cert().and_then(ParsedCertificate::try_from);
+        end_entity.is_ok_and(|certificate| rustls::client::verify_server_name(&certificate, &name).is_ok())
+    }
+}

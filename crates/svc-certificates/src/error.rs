@@ -1,0 +1,46 @@
+//! Errors of reading certificates.
+
+use std::path::PathBuf;
+
+/// A certificate cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file cannot be read, or contains no such PEM section.
+    #[error("cannot read {what} from {}: {cause}", .path.display())]
+    Read {
+        /// `a certificate` or `a private key`.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        cause: String,
+    },
+    /// The key is not that of the certificate.
+    #[error("the private key in {} is not that of the certificate in {}", .key.display(), .certificate.display())]
+    Mismatch {
+        /// The file with the certificate.
+        certificate: PathBuf,
+        /// The file with the key.
+        key: PathBuf,
+    },
+    /// The certificate is not valid any more.
+    #[error("the certificate in {} expired on {on}", .path.display())]
+    Expired {
+        /// The file with the certificate.
+        path: PathBuf,
+        /// The time, in UTC.
+        on: chrono::NaiveDateTime,
+    },
+    /// The key is of a kind that is not supported, or the certificate is broken.
+    #[error("the certificate in {} cannot be used: {cause}", .path.display())]
+    Unusable {
+        /// The file with the certificate.
+        path: PathBuf,
+        /// The cause.
+        cause: String,
+    },
+}
+
+/// Result of reading certificates.
+pub type Result<T> = std::result::Result<T, Error>;

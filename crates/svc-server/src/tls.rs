@@ -1,0 +1,108 @@
+//! TLS of the server: its certificate, and the listener that redirects to HTTPS.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use chrono::Utc;
+use svc_certificates::{Certificate, Certificates};
+use svc_listen::{ConnectionLimits, Listener, Running, redirect_to_https};
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use crate::{
+    config::{Config, SiteUrl},
+    error::{Error, Result},
+};
+
+/// Maximum number of connections of the listener for redirects.
+const REDIRECTED: usize = 256;
+
+/// Remaining days of a certificate from which on `doctor` recommends to renew it.
+const RENEW_BEFORE: i64 = 14;
+
+/// TLS of a server that is about to start.
+pub(crate) struct Tls {
+    certificates: Arc<Certificates>,
+    redirect: Option<TcpListener>,
+}
+
+/// The tasks of TLS. They end when this is dropped.
+pub(crate) struct TlsTasks {
+    watch: JoinHandle<()>,
+    redirect: Option<Running>,
+}
+
+impl Tls {
+    /// Reads the certificate and binds the listener for redirects. `None` if the server has no TLS.
+    ///
+    /// # Errors
+    /// If the certificate cannot be used, or the address is in use.
+    pub(crate) async fn open(config: &Config) -> Result<Option<Tls>> {
+        let Some(tls) = &config.tls else { return Ok(None) };
+        let certificates = Arc::new(Certificates::from_files(tls.files.clone())?);
+        let redirect = match &tls.redirect {
+            Some(address) => Some(svc_listen::bind(address).await?),
+            None => None,
+        };
+        Ok(Some(Tls { certificates, redirect }))
+    }
+
+    /// The certificate, to reload it.
+    pub(crate) fn certificates(&self) -> &Arc<Certificates> {
+        &self.certificates
+    }
+
+    /// The address of the listener for redirects.
+    pub(crate) fn redirect_address(&self) -> Option<SocketAddr> {
+        self.redirect.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// Starts to look for changed files, and to redirect to `home`, or to the port of the listener if the URL of the site has no TLS.
+    ///
+    /// # Errors
+    /// If the address of a listener cannot be read.
+    pub(crate) fn start(self, home: &SiteUrl, here: SocketAddr, limits: &ConnectionLimits) -> Result<TlsTasks> {
+        let port = if home.is_tls() { home.port().unwrap_or(443) } else { here.port() };
+        let limits = ConnectionLimits { connections: limits.connections.min(REDIRECTED), ..limits.clone() };
+        let redirect = |listener| Running::start(listener, redirect_to_https(port), limits);
+        let redirect = self.redirect.map(redirect).transpose().map_err(Error::Listen)?;
+        Ok(TlsTasks { watch: tokio::spawn(self.certificates.watch()), redirect })
+    }
+}
+
+/// The listening socket, with TLS if there is one.
+pub(crate) fn listener(tcp: TcpListener, tls: Option<&Tls>) -> Listener {
+    match tls {
+        Some(tls) => Listener::with_tls(tcp, tls.certificates.server_config()),
+        None => tcp.into(),
+    }
+}
+
+impl TlsTasks {
+    /// Stops the tasks.
+    pub(crate) async fn stop(self) {
+        self.watch.abort();
+        if let Some(redirect) = self.redirect {
+            redirect.stop().await;
+        }
+    }
+}
+
+/// What `doctor` reports of the certificate, and whether it is critical.
+pub(crate) fn report(config: &Config, home: &SiteUrl) -> Option<(String, bool)> {
+    let files = &config.tls.as_ref()?.files;
+    let certificate = match Certificate::read(files) {
+        Ok(certificate) => certificate,
+        Err(error) => return Some((format!("certificate: critical: {error}"), true)),
+    };
+    let (expires, host) = (certificate.expires(), home.host());
+    let n_days = (expires - Utc::now().naive_utc()).num_days();
+    let (verdict, is_critical) = if certificate.is_expired() {
+        ("critical: it has expired; renew it".to_owned(), true)
+    } else if home.is_tls() && !certificate.is_for(host) {
+        (format!("critical: it is not for {host}, the host of the site's URL"), true)
+    } else if n_days < RENEW_BEFORE {
+        (format!("recommended: renew it, {n_days} days are left"), false)
+    } else {
+        (format!("good: {n_days} days are left"), false)
+    };
+    Some((format!("certificate: expires on {expires} UTC; {verdict}"), is_critical))
+}
