@@ -29,6 +29,7 @@ pub struct CertificateFiles {
 #[derive(Clone, Debug)]
 pub struct Certificate {
     pub(crate) certified: Arc<CertifiedKey>,
+    starts: NaiveDateTime,
     expires: NaiveDateTime,
 }
 
@@ -54,18 +55,24 @@ impl Certificate {
         let first = chain.first().ok_or_else(|| no_certificate(pem::Error::NoItemsFound))?;
         let key_der = PrivateKeyDer::from_pem_file(key).map_err(|error| failed("a private key", key, error))?;
         let unusable = |cause: String| Error::Unusable { path: certificate.clone(), cause };
-        let expires = validity::expiry(first).ok_or_else(|| unusable("it has no date of expiry".to_owned()))?;
+        let period = validity::period(first);
+        let (starts, expires) = period.ok_or_else(|| unusable("it has no date of expiry".to_owned()))?;
         let certified =
             CertifiedKey::from_der(chain, key_der, &ring::default_provider()).map_err(|error| match error {
                 TlsError::InconsistentKeys(_) => Error::Mismatch { certificate: certificate.clone(), key: key.clone() },
                 other => unusable(other.to_string()),
             })?;
-        Ok(Certificate { certified: Arc::new(certified), expires })
+        Ok(Certificate { certified: Arc::new(certified), starts, expires })
     }
 
     /// The time in UTC at which the certificate expires.
     pub fn expires(&self) -> NaiveDateTime {
         self.expires
+    }
+
+    /// The time at which a new certificate should be requested: when a third of the time for which this one is valid is left.
+    pub(crate) fn renewal(&self) -> NaiveDateTime {
+        self.expires - (self.expires - self.starts) / 3
     }
 
     /// Whether the certificate has expired.

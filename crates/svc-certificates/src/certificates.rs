@@ -1,11 +1,12 @@
 //! The current certificate of a server.
 
 use std::{
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use rustls::{
     ServerConfig,
     crypto::ring,
@@ -14,28 +15,40 @@ use rustls::{
 };
 
 use crate::{
+    acme::{Acme, AcmeSettings},
     certificate::{Certificate, CertificateFiles},
+    challenges::{self, Challenges},
     error::{Error, Result},
 };
 
 /// Interval of checks whether the files have changed.
 const CHECK_EVERY: Duration = Duration::from_secs(10);
 
-/// The certificate of a server, from files. It is presented whatever name a client requests, so that requests by IP address work as far as the
-/// client allows; the client judges the name.
+/// The certificate of a server, from files or by ACME. It is presented whatever name a client requests, so that requests by IP address
+/// work as far as the client allows; the client judges the name.
 pub struct Certificates {
-    files: CertificateFiles,
+    source: Source,
     current: Arc<Current>,
-    seen: Mutex<Seen>,
+}
+
+enum Source {
+    Files { files: CertificateFiles, seen: Mutex<Seen> },
+    Acme(Box<Acme>),
 }
 
 /// The certificate for new connections.
-#[derive(Debug)]
-struct Current(ArcSwap<Certificate>);
+#[derive(Debug, Default)]
+struct Current {
+    certificate: ArcSwapOption<Certificate>,
+    challenges: Arc<Challenges>,
+}
 
 impl ResolvesServerCert for Current {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.0.load().certified))
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        if Challenges::is_asked(&hello) {
+            return self.challenges.answer(&hello);
+        }
+        self.certificate.load().as_ref().map(|certificate| Arc::clone(&certificate.certified))
     }
 }
 
@@ -58,13 +71,25 @@ impl Certificates {
     /// If it cannot be used or has expired.
     pub fn from_files(files: CertificateFiles) -> Result<Self> {
         let loaded = states(&files);
-        let current = Arc::new(Current(ArcSwap::from_pointee(valid(&files)?)));
-        Ok(Certificates { files, current, seen: Mutex::new(Seen { loaded, error: None }) })
+        let current = Current { certificate: ArcSwapOption::from_pointee(valid(&files)?), ..Current::default() };
+        let seen = Mutex::new(Seen { loaded, error: None });
+        Ok(Certificates { source: Source::Files { files, seen }, current: Arc::new(current) })
+    }
+
+    /// Uses the certificate that is stored in this folder. [`Certificates::watch`] gets the first one, and renews it; until then, handshakes fail.
+    ///
+    /// # Errors
+    /// If the folder cannot be created.
+    pub fn from_acme(settings: AcmeSettings, data: &Path) -> Result<Self> {
+        let acme = Acme::open(settings, data)?;
+        let certificate = ArcSwapOption::new(acme.stored().map(Arc::new));
+        let current = Current { certificate, challenges: Arc::clone(&acme.challenges) };
+        Ok(Certificates { source: Source::Acme(Box::new(acme)), current: Arc::new(current) })
     }
 
     /// The current certificate.
-    pub fn current(&self) -> Arc<Certificate> {
-        self.current.0.load_full()
+    pub fn current(&self) -> Option<Arc<Certificate>> {
+        self.current.certificate.load_full()
     }
 
     /// A configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, that presents the current certificate.
@@ -78,20 +103,35 @@ impl Certificates {
         let resolver = Arc::clone(&self.current) as Arc<dyn ResolvesServerCert>;
         let mut config = builder.with_no_client_auth().with_cert_resolver(resolver);
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        if matches!(self.source, Source::Acme(_)) {
+            config.alpn_protocols.push(challenges::PROTOCOL.to_vec());
+        }
         // Sessions are resumed without memory on the server.
         config.ticketer = ring::Ticketer::new().expect("the system has random numbers");
         Arc::new(config)
     }
 
     /// Reads the files again. If they cannot be used, or the certificate has expired, the current one stays in use, and the error is logged.
+    /// With ACME, requests a certificate if there is none.
     pub fn reload(&self) {
-        self.seen().error = None;
-        self.load(states(&self.files));
+        match &self.source {
+            Source::Files { files, seen } => {
+                lock(seen).error = None;
+                self.load(files, seen, states(files));
+            }
+            Source::Acme(acme) => acme.request(),
+        }
     }
 
-    /// Reloads the files whenever they have changed, until it is cancelled.
+    /// Reloads the files whenever they have changed, or gets and renews certificates, until it is cancelled.
     pub async fn watch(self: Arc<Self>) {
         loop {
+            if let Source::Acme(acme) = &self.source {
+                if let Some(certificate) = acme.next(self.current().as_deref()).await {
+                    self.current.certificate.store(Some(Arc::new(certificate)));
+                }
+                continue;
+            }
             tokio::time::sleep(CHECK_EVERY).await;
             let this = Arc::clone(&self);
             // The files may be on a file system that does not respond.
@@ -101,23 +141,24 @@ impl Certificates {
 
     /// Reloads the files if they have changed. Those that could not be used are read again each time: a certificate may be written before its key.
     fn check(&self) {
-        let found = states(&self.files);
-        if self.seen().loaded != found {
-            self.load(found);
+        let Source::Files { files, seen } = &self.source else { return };
+        let found = states(files);
+        if lock(seen).loaded != found {
+            self.load(files, seen, found);
         }
     }
 
-    fn load(&self, found: Option<FileStates>) {
-        match valid(&self.files) {
+    fn load(&self, files: &CertificateFiles, seen: &Mutex<Seen>, found: Option<FileStates>) {
+        match valid(files) {
             Ok(certificate) => {
                 let expires = certificate.expires();
-                self.current.0.store(Arc::new(certificate));
-                *self.seen() = Seen { loaded: found, error: None };
+                self.current.certificate.store(Some(Arc::new(certificate)));
+                *lock(seen) = Seen { loaded: found, error: None };
                 tracing::info!(%expires, "the certificate was read again");
             }
             Err(error) => {
                 let message = error.to_string();
-                let mut seen = self.seen();
+                let mut seen = lock(seen);
                 if seen.error.as_ref() != Some(&message) {
                     tracing::error!("the certificate was not changed: {message}");
                     seen.error = Some(message);
@@ -125,12 +166,11 @@ impl Certificates {
             }
         }
     }
-
-    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
+fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}
 /// Reads a certificate that has not expired.
 fn valid(files: &CertificateFiles) -> Result<Certificate> {
     let certificate = Certificate::read(files)?;
@@ -234,17 +274,17 @@ mod tests {
         let second = folder.write("bb.example", 2999);
         folder.write_key(&first);
         tokio::time::sleep(3 * CHECK_EVERY).await;
-        assert!(certificates.current().is_for("a.example"), "the key does not fit yet");
+        assert!(certificates.current().unwrap().is_for("a.example"), "the key does not fit yet");
         folder.write_key(&second);
-        while !certificates.current().is_for("bb.example") {
+        while !certificates.current().unwrap().is_for("bb.example") {
             tokio::time::sleep(CHECK_EVERY).await;
         }
         watch.abort();
         folder.write("c.example", 2020);
         certificates.reload();
-        assert!(certificates.current().is_for("bb.example"), "an expired certificate is not used");
+        assert!(certificates.current().unwrap().is_for("bb.example"), "an expired certificate is not used");
         folder.write("c.example", 2999);
         certificates.reload();
-        assert!(certificates.current().is_for("c.example"));
+        assert!(certificates.current().unwrap().is_for("c.example"));
     }
 }

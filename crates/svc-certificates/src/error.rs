@@ -32,6 +32,14 @@ pub enum Error {
         /// The time, in UTC.
         on: chrono::NaiveDateTime,
     },
+    /// A file cannot be stored.
+    #[error("cannot write {}: {cause}", .path.display())]
+    Store {
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        cause: std::io::Error,
+    },
     /// The key is of a kind that is not supported, or the certificate is broken.
     #[error("the certificate in {} cannot be used: {cause}", .path.display())]
     Unusable {

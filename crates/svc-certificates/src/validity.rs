@@ -1,4 +1,4 @@
-//! When a certificate expires, from its DER encoding (RFC 5280, section 4.1). Reads nothing else.
+//! From when on and until when a certificate is valid, from its DER encoding (RFC 5280, section 4.1). Reads nothing else.
 
 use chrono::NaiveDateTime;
 
@@ -9,8 +9,8 @@ const GENERALIZED_TIME: u8 = 0x18;
 /// The version, which certificates of version 1 do not have.
 const VERSION: u8 = 0xa0;
 
-/// The time in UTC after which a certificate is not valid.
-pub(crate) fn expiry(certificate: &[u8]) -> Option<NaiveDateTime> {
+/// The first and the last time, in UTC, at which a certificate is valid.
+pub(crate) fn period(certificate: &[u8]) -> Option<(NaiveDateTime, NaiveDateTime)> {
     let whole = content(&mut { certificate }, SEQUENCE)?;
     let mut fields = content(&mut { whole }, SEQUENCE)?;
     if fields.first() == Some(&VERSION) {
@@ -21,8 +21,7 @@ pub(crate) fn expiry(certificate: &[u8]) -> Option<NaiveDateTime> {
         content(&mut fields, tag)?;
     }
     let mut validity = content(&mut fields, SEQUENCE)?;
-    time(&mut validity)?;
-    time(&mut validity)
+    Some((time(&mut validity)?, time(&mut validity)?))
 }
 
 /// Takes the next value, which has this tag. Returns its content.
@@ -84,7 +83,7 @@ mod tests {
             (UTC_TIME, "", None),
             (INTEGER, "500101000000Z", None),
         ] {
-            assert_eq!(expiry(&with_time(tag, text)).map(|time| time.to_string()).as_deref(), expected, "{text}");
+            assert_eq!(period(&with_time(tag, text)).map(|(_, last)| last.to_string()).as_deref(), expected, "{text}");
         }
     }
 
@@ -92,10 +91,10 @@ mod tests {
     fn truncated_and_other_bytes_have_no_time() {
         let whole = with_time(UTC_TIME, "491231235959Z");
         for length in 0..whole.len() {
-            assert_eq!(expiry(&whole[..length]), None, "{length}");
+            assert_eq!(period(&whole[..length]), None, "{length}");
         }
-        assert_eq!(expiry(&[SEQUENCE, 0x84, 0xff, 0xff, 0xff, 0xff]), None);
-        assert_eq!(expiry(&[SEQUENCE, 0x80, 0, 0]), None, "indefinite lengths are not DER");
+        assert_eq!(period(&[SEQUENCE, 0x84, 0xff, 0xff, 0xff, 0xff]), None);
+        assert_eq!(period(&[SEQUENCE, 0x80, 0, 0]), None, "indefinite lengths are not DER");
     }
 
     #[test]
@@ -103,6 +102,6 @@ mod tests {
         let mut params = rcgen::CertificateParams::new(["a.example".to_owned()]).unwrap();
         params.not_after = rcgen::date_time_ymd(2031, 2, 3);
         let certificate = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap();
-        assert_eq!(expiry(certificate.der()).unwrap().to_string(), "2031-02-03 00:00:00");
+        assert_eq!(period(certificate.der()).unwrap().1.to_string(), "2031-02-03 00:00:00");
     }
 }

@@ -35,7 +35,7 @@ pub use keys::{KEY_FILE, SecretKeys};
 pub use origin::SettingOrigin;
 pub use settings::{SETTINGS, Setting};
 pub use template::template;
-pub use tls::Tls;
+pub use tls::{CertificateSource, Tls};
 pub use values::{Environment, LogFormat, SiteUrl};
 pub use wordpress::WordPress;
 

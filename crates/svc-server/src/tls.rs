@@ -8,7 +8,8 @@ use svc_listen::{ConnectionLimits, Listener, Running, redirect_to_https};
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::{
-    config::{Config, SiteUrl},
+    config::{CertificateSource, Config, SiteUrl},
+    data_folder,
     error::{Error, Result},
 };
 
@@ -37,7 +38,14 @@ impl Tls {
     /// If the certificate cannot be used, or the address is in use.
     pub(crate) async fn open(config: &Config) -> Result<Option<Tls>> {
         let Some(tls) = &config.tls else { return Ok(None) };
-        let certificates = Arc::new(Certificates::from_files(tls.files.clone())?);
+        let certificates = match &tls.source {
+            CertificateSource::Files(files) => Certificates::from_files(files.clone())?,
+            CertificateSource::Acme(settings) => {
+                data_folder::create(&config.data)?;
+                Certificates::from_acme(settings.clone(), &config.data)?
+            }
+        };
+        let certificates = Arc::new(certificates);
         let redirect = match &tls.redirect {
             Some(address) => Some(svc_listen::bind(address).await?),
             None => None,
@@ -88,8 +96,14 @@ impl TlsTasks {
 
 /// What `doctor` reports of the certificate, and whether it is critical.
 pub(crate) fn report(config: &Config, home: &SiteUrl) -> Option<(String, bool)> {
-    let files = &config.tls.as_ref()?.files;
-    let certificate = match Certificate::read(files) {
+    let source = &config.tls.as_ref()?.source;
+    let files = source.files(&config.data);
+    if matches!(source, CertificateSource::Acme(_)) && !files.certificate.exists() {
+        let why = svc_certificates::last_failure(&config.data)
+            .unwrap_or_else(|| "the server has not asked for it".to_owned());
+        return Some((format!("certificate: critical: there is none yet: {why}"), true));
+    }
+    let certificate = match Certificate::read(&files) {
         Ok(certificate) => certificate,
         Err(error) => return Some((format!("certificate: critical: {error}"), true)),
     };
@@ -105,4 +119,11 @@ pub(crate) fn report(config: &Config, home: &SiteUrl) -> Option<(String, bool)> 
         (format!("good: {n_days} days are left"), false)
     };
     Some((format!("certificate: expires on {expires} UTC; {verdict}"), is_critical))
+}
+
+/// The URL of a new site: with the first name of its certificate, if the server gets one by ACME.
+pub(crate) fn public_url(config: &Config, here: SocketAddr) -> Option<SiteUrl> {
+    let CertificateSource::Acme(settings) = &config.tls.as_ref()?.source else { return None };
+    let port = if here.port() == 443 { String::new() } else { format!(":{}", here.port()) };
+    format!("https://{}{port}", settings.domains.first()?).parse().ok()
 }

@@ -63,7 +63,8 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     let here = listener.local_addr().context("cannot read the listening address")?;
     let tls = Tls::open(config).await?;
     let url = reachable(here, tls.is_some())?;
-    let mut site = builder.open_to_serve(config, &url)?;
+    let public = tls::public_url(config, here).unwrap_or_else(|| url.clone());
+    let mut site = builder.open_to_serve(config, &public)?;
     let created = site.take_created();
     // First, since the rest may fail.
     if let Some(created) = &created {
