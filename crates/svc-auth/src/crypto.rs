@@ -1,5 +1,6 @@
 //! Cryptographic primitives of the stored formats.
 
+use aes_siv::siv::Aes128Siv;
 use blake2::{Blake2bMac, digest::consts::U30};
 use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest, Md5};
@@ -54,6 +55,16 @@ hmac_fn! {
     hmac_sha256, Sha256, 32;
     /// HMAC-SHA-384.
     hmac_sha384, Sha384, 48;
+}
+
+/// Encrypts and authenticates a text with AES-SIV (RFC 5297), bound to a context. Deterministic.
+pub(crate) fn seal(key: &[u8; 32], context: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+    Aes128Siv::new(key.into()).encrypt([context], text).ok()
+}
+
+/// Reverses [`seal`]. `None` if the text was not sealed with this key and context.
+pub(crate) fn open(key: &[u8; 32], context: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+    Aes128Siv::new(key.into()).decrypt([context], sealed).ok()
 }
 
 /// Keyed BLAKE2b of 30 bytes.

@@ -155,6 +155,21 @@ impl Keys {
             Algorithm::Sha256 => crypto::hex(&crypto::hmac_sha256(key, data)),
         }
     }
+
+    /// Encrypts a text that clients send back unchanged: they can neither read nor change it. The result is always the same.
+    /// [`Self::open`] needs the same purpose and context. `None` if the text is too long.
+    pub fn seal(&self, purpose: &str, context: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+        crypto::seal(&self.sealing_key(purpose), context, text)
+    }
+
+    /// The text that was sealed for this purpose in this context; `None` if it was not.
+    pub fn open(&self, purpose: &str, context: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        crypto::open(&self.sealing_key(purpose), context, sealed)
+    }
+
+    fn sealing_key(&self, purpose: &str) -> [u8; 32] {
+        crypto::hmac_sha256(self.key(Scheme::Auth), format!("seal\0{purpose}").as_bytes())
+    }
 }
 
 impl std::fmt::Debug for Keys {
@@ -188,6 +203,25 @@ mod tests {
     fn keys_are_followed_by_their_salts() {
         let keys = Keys::resolve(settings(&[]), |_| None).unwrap();
         assert_eq!(keys.key(Scheme::LoggedIn), b"own-logged_in_keyown-logged_in_salt");
+    }
+
+    #[test]
+    fn sealed_texts_open_with_their_purpose_and_context_only() {
+        let keys = Keys::resolve(settings(&[]), |_| None).unwrap();
+        let sealed = keys.seal("cursor", b"/posts", b"title").unwrap();
+        assert_eq!(sealed, keys.seal("cursor", b"/posts", b"title").unwrap());
+        assert!(!sealed.windows(5).any(|part| part == b"title"));
+        assert_eq!(keys.open("cursor", b"/posts", &sealed).as_deref(), Some(&b"title"[..]));
+        assert_eq!(keys.open("other", b"/posts", &sealed), None);
+        assert_eq!(keys.open("cursor", b"/pages", &sealed), None);
+        for at in 0..sealed.len() {
+            let mut forged = sealed.clone();
+            forged[at] ^= 1;
+            assert_eq!(keys.open("cursor", b"/posts", &forged), None, "{at}");
+            assert_eq!(keys.open("cursor", b"/posts", &sealed[..at]), None, "{at}");
+        }
+        let others = Keys::resolve(settings(&[("auth_key", "another")]), |_| None).unwrap();
+        assert_eq!(others.open("cursor", b"/posts", &sealed), None);
     }
 
     #[test]

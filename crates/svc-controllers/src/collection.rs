@@ -1,13 +1,69 @@
 //! Responses of lists: a page of items, the totals, and links to the previous and next pages.
 
-use serde_json::Value;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
 use svc_resource::{Paging, total_headers};
 use svc_routing::{HeaderText, Request, Response};
 use svc_site::Site;
 
+use crate::item_cache::{CachedPage, PageLinks};
+
 /// The response for a page of the collection at this URL. The links repeat the query of the request.
 pub(crate) fn respond(site: &Site, items: Vec<Value>, paging: &Paging, url: &str, req: &Request) -> Response {
     with_paging(site, Response::new(Value::Array(items)), paging, url, req)
+}
+
+/// Adds the totals and the links of a page of the collection at this URL. Totals are texts in families where WordPress's are.
+pub(crate) fn with_page(
+    site: &Site,
+    response: Response,
+    page: &CachedPage,
+    url: &str,
+    req: &Request,
+    totals: Totals,
+) -> Response {
+    let paging = &page.paging;
+    let response = match totals {
+        _ if !page.has_total => response,
+        Totals::Numbers => with_totals(site, response, paging.total, paging.pages()),
+        Totals::Texts => with_text_totals(site, response, paging.total, paging.pages()),
+    };
+    let query = &req.params().query;
+    let links = match &page.links {
+        PageLinks::Pages => paging.links(url, query),
+        PageLinks::Uncounted { more } => paging.links_of_uncounted(url, &with_booleans(query), *more),
+        PageLinks::Cursor(next) => {
+            let link = |cursor: &Arc<str>| {
+                let mut query = with_booleans(query);
+                query.insert("cursor".to_owned(), cursor.as_ref().into());
+                ("next", svc_php::query::extend_url(url, &query))
+            };
+            next.iter().map(link).collect()
+        }
+    };
+    with_page_links(response, links)
+}
+
+/// The query with booleans as texts. In links to numbered pages, as in WordPress, `false` has no value and is refused when it is
+/// sent back.
+fn with_booleans(query: &Map<String, Value>) -> Map<String, Value> {
+    fn text(value: &Value) -> Value {
+        match value {
+            Value::Bool(is_true) => is_true.to_string().into(),
+            Value::Array(list) => list.iter().map(text).collect(),
+            Value::Object(map) => with_booleans(map).into(),
+            other => other.clone(),
+        }
+    }
+    query.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+}
+
+/// The type of the totals in envelopes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Totals {
+    Numbers,
+    Texts,
 }
 
 /// Adds the totals and the links to the previous and next pages of the collection at this URL.

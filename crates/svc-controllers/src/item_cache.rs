@@ -84,6 +84,35 @@ pub(crate) struct FamilyId(u64);
 pub(crate) struct CachedPage {
     pub(crate) ids: Arc<[i64]>,
     pub(crate) paging: Paging,
+    /// Whether the list was counted.
+    pub(crate) has_total: bool,
+    pub(crate) links: PageLinks,
+}
+
+/// How the other pages of a list are found.
+#[derive(Clone, Debug)]
+pub(crate) enum PageLinks {
+    /// By number.
+    Pages,
+    /// By number, in a list that was not counted.
+    Uncounted {
+        /// Whether another page follows.
+        more: bool,
+    },
+    /// By the cursor of the next page, if one follows.
+    Cursor(Option<Arc<str>>),
+}
+
+impl CachedPage {
+    /// A page of a list with page numbers.
+    pub(crate) fn new(ids: Arc<[i64]>, paging: Paging) -> Self {
+        CachedPage { ids, paging, has_total: true, links: PageLinks::Pages }
+    }
+
+    fn size(&self) -> usize {
+        let cursor = if let PageLinks::Cursor(Some(cursor)) = &self.links { cursor.len() } else { 0 };
+        8 * self.ids.len() + cursor
+    }
 }
 
 impl ViewKey {
@@ -196,7 +225,7 @@ impl CacheAccess<'_> {
         };
         let (page, dependencies) = self.cx.scope(load).await;
         let page = page?;
-        let size = key.params.len() + 8 * page.ids.len();
+        let size = key.params.len() + page.size();
         self.cache.pages.insert(self.cx.transport(), key, page.clone(), size, dependencies, self.stamp);
         Ok(page)
     }
@@ -227,7 +256,7 @@ mod tests {
         let page = async |access: CacheAccess<'_>, n| {
             let load = async |part: Context| {
                 part.depends_on(row);
-                Ok::<_, Infallible>(CachedPage { ids: [n].into(), paging: Paging { total: 1, per_page: 1, page: 1 } })
+                Ok::<_, Infallible>(CachedPage::new([n].into(), Paging { total: 1, per_page: 1, page: 1 }))
             };
             access.page(family, nobody, "a".to_owned(), load).await.map(|page| page.ids[0])
         };

@@ -23,6 +23,7 @@ mod collection;
 pub mod comments;
 mod contexts;
 mod cost;
+mod cursor;
 mod encoded_items;
 mod errors;
 pub mod events;

@@ -37,6 +37,9 @@ pub enum StoreError {
     /// A query contains too many values.
     #[error("the query contains too many values")]
     TooMany,
+    /// A list cannot continue: the item that it continues after does not exist, or the position is one of another list (HTTP 400).
+    #[error("the list cannot continue at this position")]
+    NoPosition,
     /// A write was started within a read or write on the same thread, which would deadlock.
     #[error("a write was started within a read or a transaction")]
     Nested,

@@ -13,6 +13,12 @@ macro_rules! id {
             }
         }
 
+        impl From<$name> for i64 {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
         impl From<$name> for serde_json::Value {
             fn from(id: $name) -> Self {
                 id.0.into()

@@ -30,6 +30,8 @@ pub struct Field<I, D> {
     schema_order: SchemaOrder,
     /// Whether the field is in items but not in the schema.
     hidden: bool,
+    /// Whether the index leaves the argument out.
+    unlisted: bool,
 }
 
 impl<I, D> Field<I, D> {
@@ -46,6 +48,7 @@ impl<I, D> Field<I, D> {
             nested: Vec::new(),
             schema_order: SchemaOrder::default(),
             hidden: false,
+            unlisted: false,
         }
     }
 
@@ -154,6 +157,12 @@ impl<I, D> Field<I, D> {
     /// Removes the field from the schema and the arguments, but not from items.
     pub fn hidden(&mut self) -> &mut Self {
         self.hidden = true;
+        self
+    }
+
+    /// Leaves the parameter out of the index and of `OPTIONS`, because WordPress does not have it.
+    pub fn unlisted(&mut self) -> &mut Self {
+        self.unlisted = true;
         self
     }
 
@@ -337,11 +346,12 @@ impl<I, D> Fields<I, D> {
     pub fn query_args(&self) -> Args {
         let arg = |row: &Field<I, D>| {
             let schema = Schema::compile(row.source());
-            match &row.argument {
+            let arg = match &row.argument {
                 Some(change) => change(Arg::new(schema)),
                 None if VALIDATED_FIRST.contains(&row.name.as_str()) => Arg::by_schema(schema),
                 None => Arg::new(schema),
-            }
+            };
+            Arg { unlisted: row.unlisted, ..arg }
         };
         self.rows.iter().map(|row| (row.name.clone(), arg(row))).collect()
     }

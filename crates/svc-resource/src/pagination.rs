@@ -47,6 +47,17 @@ impl Paging {
         self.prev_next(self.page.saturating_sub(1).min(self.pages()), collection, query)
     }
 
+    /// As [`Self::links`], for a collection whose total is not known; `more` is whether another page follows.
+    pub fn links_of_uncounted(
+        &self,
+        collection: &str,
+        query: &Map<String, Value>,
+        more: bool,
+    ) -> Vec<(&'static str, String)> {
+        let total = self.page.saturating_add(u64::from(more)).saturating_mul(self.per_page);
+        Paging { total, ..*self }.links(collection, query)
+    }
+
     /// As [`Self::links`], but the previous page is always the requested one minus one, even beyond the end of the
     /// collection.
     pub fn links_from_page(&self, collection: &str, query: &Map<String, Value>) -> Vec<(&'static str, String)> {

@@ -57,6 +57,9 @@ pub struct Arg {
     pub validate: Validator,
     /// How it is sanitized.
     pub sanitize: Sanitizer,
+    /// Whether the index and `OPTIONS` leave it out, because clients compare them with those of other servers. The OpenAPI document
+    /// describes it.
+    pub unlisted: bool,
 }
 
 impl Arg {
@@ -72,6 +75,7 @@ impl Arg {
             default: schema.default().cloned(),
             validate: Validator::None,
             sanitize: if has_type { Sanitizer::Parse } else { Sanitizer::None },
+            unlisted: false,
             schema: Some(schema),
         }
     }

@@ -39,6 +39,7 @@ impl From<SiteError> for Error {
                 Error::new("rest_invalid_param", "The request contains more values than one query supports.")
                     .with_status(400)
             }
+            SiteError::Store(StoreError::NoPosition) => crate::errors::lists::invalid_cursor(),
             SiteError::Store(error) if error.is_temporary() => {
                 outage::log(&error);
                 Error::new("rest_service_unavailable", "The site is busy. Try again in a moment.").with_status(503)

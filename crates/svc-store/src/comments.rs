@@ -12,9 +12,10 @@ use crate::columns::{self, columns};
 use crate::comment_groups::{self, CommentGroup};
 use crate::descriptions::Descriptions;
 use crate::meta::{self, MetaKind};
+use crate::position::{self, SortKey};
 use crate::query::{change_matching, in_order, list_query};
 use crate::rows;
-use crate::{Order, Page, stamp};
+use crate::{Beyond, Order, Page, Position, stamp};
 
 #[rustfmt::skip]
 columns! { Comment, &'static str;
@@ -127,6 +128,10 @@ list_query! {
         pub offset: u64,
         /// Whether to count all matches.
         pub total: bool,
+        /// Only what follows in the order of the list. The total is that of the whole list.
+        pub beyond: Option<Beyond>,
+        /// Whether to return the position of the last item on the page ([`Page::next`]).
+        pub next: bool,
     }
 }
 
@@ -138,8 +143,39 @@ list_query! {
 /// # Errors
 /// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
+    position::page(db, q, find, position_of)
+}
+
+/// The sort expressions of a list, most significant first.
+fn order(q: &CommentQuery) -> Vec<SortKey> {
+    let col = |name: &'static str| Expr::col(("c", name));
+    let (first, tie) = match q.order_by {
+        CommentOrderBy::Id => (None, q.order),
+        CommentOrderBy::Include => {
+            let position = crate::query::list_position(&col("comment_ID"), q.include.iter().map(|id| id.0));
+            (position.map(|position| SortKey::int(position, Order::Asc)), Order::Desc)
+        }
+        CommentOrderBy::Date => (Some(SortKey::text(col("comment_date"), q.order)), q.order),
+        CommentOrderBy::DateGmt => (Some(SortKey::text(col("comment_date_gmt"), q.order)), q.order),
+        CommentOrderBy::Post => (Some(SortKey::int(col("comment_post_ID"), q.order)), Order::Desc),
+        CommentOrderBy::Parent => (Some(SortKey::int(col("comment_parent"), q.order)), Order::Desc),
+        CommentOrderBy::Type => (Some(SortKey::text(col("comment_type"), q.order)), Order::Desc),
+    };
+    first.into_iter().chain([SortKey::int(col("comment_ID"), tie)]).collect()
+}
+
+/// The position of a comment in a list.
+fn position_of(db: &mut Db, q: &CommentQuery, id: i64) -> Result<Option<Position>> {
+    let mut s = Query::select();
+    s.from_as(db.table("comments"), "c").and_where(Expr::col(("c", "comment_ID")).eq(id));
+    position::read(db, &order(q), s)
+}
+
+fn find(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     let groups = match comment_groups::read(db, q)? {
-        Some(groups) if groups.is_empty() => return Ok(Page { ids: Vec::new(), total: q.total.then_some(0) }),
+        Some(groups) if groups.is_empty() => {
+            return Ok(Page { ids: Vec::new(), total: q.total.then_some(0), next: None });
+        }
         groups => groups.unwrap_or_default(),
     };
     let mut filtered = Query::select();
@@ -161,24 +197,14 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
             branches.push(s);
         }
     }
-    let direction = sea_query::Order::from(q.order);
-    let col = |name: &'static str| Expr::col(("c", name));
-    let mut order = Vec::new();
-    let (column, tie) = match q.order_by {
-        CommentOrderBy::Id => (None, direction.clone()),
-        CommentOrderBy::Include => {
-            let position = crate::query::list_position(&col("comment_ID"), q.include.iter().map(|id| id.0));
-            order.extend(position.map(|position| (position, sea_query::Order::Asc)));
-            (None, sea_query::Order::Desc)
+    let keys = order(q);
+    if let Some(Beyond::Position(position)) = &q.beyond {
+        let behind = position::behind(&keys, position)?;
+        for branch in &mut branches {
+            branch.and_where(behind.clone());
         }
-        CommentOrderBy::Date => (Some("comment_date"), direction.clone()),
-        CommentOrderBy::DateGmt => (Some("comment_date_gmt"), direction.clone()),
-        CommentOrderBy::Post => (Some("comment_post_ID"), sea_query::Order::Desc),
-        CommentOrderBy::Parent => (Some("comment_parent"), sea_query::Order::Desc),
-        CommentOrderBy::Type => (Some("comment_type"), sea_query::Order::Desc),
-    };
-    order.extend(column.map(|column| (col(column), direction)));
-    order.push((col("comment_ID"), tie));
+    }
+    let order = keys.into_iter().map(|key| (key.by, key.order.into())).collect();
     let page = crate::query::merged(branches, ("c", "comment_ID"), order, None);
     let of_posts = !q.post_types.is_empty() || !q.post_statuses.is_empty();
     let tables = if of_posts { &[rows::COMMENTS, rows::POSTS][..] } else { &[rows::COMMENTS] };

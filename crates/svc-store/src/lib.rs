@@ -7,6 +7,7 @@ mod counts;
 mod export;
 mod newest;
 mod plain_totals;
+mod position;
 mod query;
 mod search_indexer;
 mod search_state;
@@ -41,6 +42,7 @@ pub mod users;
 pub use export::create_table_statements;
 pub use meta::{Meta, MetaKind};
 pub use newest::{Numbered, newest_id};
+pub use position::{Beyond, Bounds, Continued, Position, SortValue};
 pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
@@ -57,6 +59,8 @@ pub struct Page<Id> {
     pub ids: Vec<Id>,
     /// Number of matches, ignoring limit and offset.
     pub total: Option<u64>,
+    /// The position of the last item, if it was requested and others follow.
+    pub next: Option<Position>,
 }
 
 /// Sort direction.

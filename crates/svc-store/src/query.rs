@@ -7,7 +7,8 @@ use svc_db::{Change, Db, Result, Rows, StoreError, Tx};
 
 use crate::Page;
 
-/// Defines the conditions of a list: a struct with public fields, and a setter for each field with the field's name.
+/// Defines the conditions of a list: a struct with public fields, and a setter for each field with the field's name. Each has the
+/// fields that select a page ([`crate::position::Bounds`]).
 macro_rules! list_query {
     (
         $(#[$attribute:meta])*
@@ -30,6 +31,13 @@ macro_rules! list_query {
                     self
                 }
             )+
+        }
+
+        impl crate::position::Continued for $query {
+            fn bounds(&mut self) -> crate::position::Bounds<'_> {
+                let Self { limit, offset, total, beyond, next, .. } = self;
+                crate::position::Bounds { limit, offset, total, beyond, next }
+            }
         }
     };
 }
@@ -75,7 +83,7 @@ pub(crate) fn page_and_total<Id>(
         (true, true) => Some(offset + n_ids),
         (true, false) => Some(total(db)?),
     };
-    Ok(Page { ids, total })
+    Ok(Page { ids, total, next: None })
 }
 
 /// Sorts the rows of several statements, which have no columns yet, and returns their ids. The statements must not have

@@ -11,9 +11,10 @@ use crate::columns::{self, Column, columns};
 use crate::descriptions::Descriptions;
 use crate::meta::{self, MetaKind};
 use crate::options;
+use crate::position::{self, SortKey};
 use crate::query::{change_matching, in_order, list_query};
 use crate::rows;
-use crate::{Order, Page, term_counts};
+use crate::{Beyond, Order, Page, Position, term_counts};
 
 #[rustfmt::skip]
 columns! { Term, (&'static str, &'static str);
@@ -234,6 +235,10 @@ list_query! {
         pub offset: u64,
         /// Whether to count all matches.
         pub total: bool,
+        /// Only what follows in the order of the list. The total is that of the whole list.
+        pub beyond: Option<Beyond>,
+        /// Whether to return the position of the last item on the page ([`Page::next`]).
+        pub next: bool,
     }
 }
 
@@ -247,7 +252,7 @@ pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         rows::TERM_COUNTS.depend_on_all(db.cx());
     }
     rows::POST_TERMS.depend_on(db.cx(), q.posts.iter().map(|id| id.0));
-    db.unrecorded(|db| find(db, q))
+    db.unrecorded(|db| position::page(db, q, find, position_of))
 }
 
 fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
@@ -259,29 +264,13 @@ fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         conditions(db, q, &mut page);
     }
     page.column(("t", "term_id"));
-    let direction = sea_query::Order::from(q.order);
-    match q.order_by {
-        TermOrderBy::Id => {}
-        TermOrderBy::Name => drop(page.order_by(("t", "name"), direction.clone())),
-        TermOrderBy::Slug => drop(page.order_by(("t", "slug"), direction.clone())),
-        TermOrderBy::Group => drop(page.order_by(("t", "term_group"), direction.clone())),
-        TermOrderBy::Description => drop(page.order_by(("tt", "description"), direction.clone())),
-        TermOrderBy::Count => drop(page.order_by(("tt", "count"), direction.clone())),
-        TermOrderBy::Parent => drop(page.order_by(("tt", "parent"), direction.clone())),
-        TermOrderBy::Include => {
-            let id = Expr::col(("t", "term_id"));
-            if let Some(position) = crate::query::list_position(&id, q.include.iter().map(|id| id.0)) {
-                page.order_by_expr(position, direction.clone());
-            }
-        }
-        TermOrderBy::IncludeSlugs => {
-            let slug = Expr::col(("t", "slug"));
-            if let Some(position) = crate::query::list_position(&slug, q.slugs.iter().map(String::as_str)) {
-                page.order_by_expr(position, direction.clone());
-            }
-        }
+    let order = order(q);
+    if let Some(Beyond::Position(position)) = &q.beyond {
+        page.and_where(position::behind(&order, position)?);
     }
-    page.order_by(("t", "term_id"), if q.order_by == TermOrderBy::Id { direction } else { sea_query::Order::Asc });
+    for key in order {
+        page.order_by_expr(key.by, key.order.into());
+    }
     crate::query::page(
         db,
         &[rows::TERMS, rows::TERM_COUNTS, rows::POST_TERMS],
@@ -290,6 +279,41 @@ fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         (q.limit, q.offset, q.total),
         TermId,
     )
+}
+
+/// The sort expressions of a list, most significant first.
+fn order(q: &TermQuery) -> Vec<SortKey> {
+    let col = |table: &'static str, name: &'static str| Expr::col((table, name));
+    let text = |table, name| Some(SortKey::text(col(table, name), q.order));
+    let int = |table, name| Some(SortKey::int(col(table, name), q.order));
+    let listed = |position: Option<Expr>| position.map(|position| SortKey::int(position, q.order));
+    let first = match q.order_by {
+        TermOrderBy::Id => None,
+        TermOrderBy::Name => text("t", "name"),
+        TermOrderBy::Slug => text("t", "slug"),
+        TermOrderBy::Group => int("t", "term_group"),
+        TermOrderBy::Description => text("tt", "description"),
+        TermOrderBy::Count => int("tt", "count"),
+        TermOrderBy::Parent => int("tt", "parent"),
+        TermOrderBy::Include => {
+            listed(crate::query::list_position(&col("t", "term_id"), q.include.iter().map(|id| id.0)))
+        }
+        TermOrderBy::IncludeSlugs => {
+            listed(crate::query::list_position(&col("t", "slug"), q.slugs.iter().map(String::as_str)))
+        }
+    };
+    let tie = if q.order_by == TermOrderBy::Id { q.order } else { Order::Asc };
+    first.into_iter().chain([SortKey::int(col("t", "term_id"), tie)]).collect()
+}
+
+/// The position of a term in a list.
+fn position_of(db: &mut Db, q: &TermQuery, id: i64) -> Result<Option<Position>> {
+    let mut s = with_taxonomy(db);
+    s.and_where(Expr::col(("t", "term_id")).eq(id));
+    if !q.taxonomies.is_empty() {
+        s.and_where(Expr::col(("tt", "taxonomy")).is_in(q.taxonomies.iter().map(String::as_str)));
+    }
+    position::read(db, &order(q), s)
 }
 
 /// Returns whether a list is best read in the order of the terms, which finds a page quickly if most terms are in the

@@ -7,9 +7,10 @@ use svc_model::{PostId, User, UserId};
 use crate::caches;
 use crate::columns::{self, columns};
 use crate::meta::{self, MetaKind};
+use crate::position::{self, SortKey};
 use crate::query::{change_matching, in_order, list_query};
 use crate::rows;
-use crate::{Order, Page, posts};
+use crate::{Beyond, Order, Page, Position, posts};
 
 #[rustfmt::skip]
 columns! { User, &'static str;
@@ -150,6 +151,10 @@ list_query! {
         pub offset: u64,
         /// Whether to count all matches.
         pub total: bool,
+        /// Only what follows in the order of the list. The total is that of the whole list.
+        pub beyond: Option<Beyond>,
+        /// Whether to return the position of the last item on the page ([`Page::next`]).
+        pub next: bool,
     }
 }
 
@@ -158,35 +163,51 @@ list_query! {
 /// # Errors
 /// [`StoreError::TooMany`] if the query contains too many values.
 pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
+    position::page(db, q, find, position_of)
+}
+
+/// The sort expressions of a list, most significant first.
+fn order(q: &UserQuery) -> Vec<SortKey> {
+    let col = |name: &'static str| Expr::col(("u", name));
+    let text = |name| Some(SortKey::text(col(name), q.order));
+    let listed = |position: Option<Expr>| position.map(|position| SortKey::int(position, q.order));
+    let first = match q.order_by {
+        UserOrderBy::Id => None,
+        UserOrderBy::Include => listed(crate::query::list_position(&col("ID"), q.include.iter().map(|id| id.0))),
+        UserOrderBy::IncludeSlugs => {
+            listed(crate::query::list_position(&col("user_nicename"), q.slugs.iter().map(String::as_str)))
+        }
+        UserOrderBy::Name => text("display_name"),
+        UserOrderBy::Login => text("user_login"),
+        UserOrderBy::Registered => text("user_registered"),
+        UserOrderBy::Slug => text("user_nicename"),
+        UserOrderBy::Email => text("user_email"),
+        UserOrderBy::Url => text("user_url"),
+    };
+    let tie = if q.order_by == UserOrderBy::Id { q.order } else { Order::Asc };
+    first.into_iter().chain([SortKey::int(col("ID"), tie)]).collect()
+}
+
+/// The position of a user in a list.
+fn position_of(db: &mut Db, q: &UserQuery, id: i64) -> Result<Option<Position>> {
+    let mut s = Query::select();
+    s.from_as(db.table("users"), "u").and_where(Expr::col(("u", "ID")).eq(id));
+    position::read(db, &order(q), s)
+}
+
+fn find(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
     let mut filtered = Query::select();
     filtered.from_as(db.table("users"), "u");
     conditions(db, q, &mut filtered)?;
     let mut page = filtered.clone();
     page.column(("u", "ID"));
-    let direction = sea_query::Order::from(q.order);
-    let column = match q.order_by {
-        UserOrderBy::Id | UserOrderBy::Include | UserOrderBy::IncludeSlugs => None,
-        UserOrderBy::Name => Some("display_name"),
-        UserOrderBy::Login => Some("user_login"),
-        UserOrderBy::Registered => Some("user_registered"),
-        UserOrderBy::Slug => Some("user_nicename"),
-        UserOrderBy::Email => Some("user_email"),
-        UserOrderBy::Url => Some("user_url"),
-    };
-    let position = match q.order_by {
-        UserOrderBy::Include => crate::query::list_position(&Expr::col(("u", "ID")), q.include.iter().map(|id| id.0)),
-        UserOrderBy::IncludeSlugs => {
-            crate::query::list_position(&Expr::col(("u", "user_nicename")), q.slugs.iter().map(String::as_str))
-        }
-        _ => None,
-    };
-    if let Some(position) = position {
-        page.order_by_expr(position, direction.clone());
+    let order = order(q);
+    if let Some(Beyond::Position(position)) = &q.beyond {
+        page.and_where(position::behind(&order, position)?);
     }
-    if let Some(column) = column {
-        page.order_by(("u", column), direction.clone());
+    for key in order {
+        page.order_by_expr(key.by, key.order.into());
     }
-    page.order_by(("u", "ID"), if q.order_by == UserOrderBy::Id { direction } else { sea_query::Order::Asc });
     // Who has posts may change with every post; there is no narrower version.
     let groups = if q.published.is_some() {
         &[rows::USERS, rows::USER_META, rows::POSTS][..]

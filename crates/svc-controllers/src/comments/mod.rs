@@ -41,9 +41,12 @@ use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection, cost,
+    caller,
+    collection::{self, Totals},
+    cost,
+    cursor::ListPage,
     encoded_items::{ItemReader, PreparedItem},
-    item_cache::{CachedPage, FamilyId},
+    item_cache::FamilyId,
     request::only_reads,
     respond,
 };
@@ -294,22 +297,23 @@ impl Comments {
                 let list = self.params.read(|name| req.param(name).cloned())?;
                 let (page, per_page, lacks_include) = (list.page, list.per_page, list.lacks_include());
                 let settings = self.site.settings(req.cx())?;
-                let mut found = self.site.read(req.cx(), |db| Ok(comments::query(db, &list.into_query(&settings))?))?;
+                let requested = ListPage::read(&self.site, &req)?;
+                let query = requested.select(list.into_query(&settings));
+                let mut found = self.site.read(req.cx(), |db| Ok(comments::query(db, &query)?))?;
                 if lacks_include {
-                    found.ids.clear();
+                    (found.ids, found.next) = (Vec::new(), None);
                 }
                 // Unlike in lists of posts, a page beyond the last one is empty and no error.
                 let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
-                Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
+                requested.found(&self.site, &found, paging)
             })
             .await?;
         // As in WordPress, comments that the caller may not read are counted and then omitted.
         let prepare =
             async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), is_visible, |db| rows(db, ids)).await;
         let response = items.list(&page.ids, prepare).await?;
-        let response = collection::with_text_totals(&self.site, response, page.paging.total, page.paging.pages());
         let url = self.site.settings(req.cx())?.urls.rest(&links::route(&self.site));
-        Ok(collection::with_page_links(response, page.paging.links(&url, &req.params().query)))
+        Ok(collection::with_page(&self.site, response, &page, &url, &req, Totals::Texts))
     }
 
     // Fetch

@@ -71,6 +71,7 @@ pub(super) fn params() -> Params<CommentList> {
     p.add("status", string().describe("Only return comments with this status.").default("approve").first(&["default"])).sanitize_with(key).set(|l, s| l.status = s);
     p.add("type", string().describe("Only return comments of this type.").default("comment").first(&["default"])).sanitize_with(key).set(|l, s| l.comment_type = s);
     p.add("password", string().describe("Password of the post, if it is protected."));
+    crate::cursor::add_params(&mut p);
     p
 }
 

@@ -17,9 +17,11 @@ use svc_versions::Context;
 
 use super::{LoadedPost, Posts, attachment, fields::PostPlan, query_password};
 use crate::{
-    caller, collection,
+    caller,
+    collection::{self, Totals},
+    cursor::ListPage,
     encoded_items::{ItemReader, PreparedItem},
-    item_cache::CachedPage,
+    item_cache::{CachedPage, PageLinks},
 };
 
 impl Posts {
@@ -46,20 +48,25 @@ impl Posts {
         prepare: impl AsyncFnOnce(Request, &[i64]) -> Result<Vec<PreparedItem>>,
     ) -> Result<Response> {
         let page = items.page(async |req: Request| self.find_page(&req)).await?;
-        page.paging.check("rest_post_invalid_page_number")?;
+        if matches!(page.links, PageLinks::Pages) {
+            page.paging.check("rest_post_invalid_page_number")?;
+        }
         let response = items.list(&page.ids, prepare).await?;
         let url = self.site.settings(req.cx())?.urls.rest(route);
-        Ok(collection::with_paging(&self.site, response, &page.paging, &url, req))
+        Ok(collection::with_page(&self.site, response, &page, &url, req, Totals::Numbers))
     }
 
     /// The ids on the requested page, and the size of the list.
     fn find_page(&self, req: &Request) -> Result<CachedPage> {
         let (list, caller) = (self.params.read(|name| req.param(name).cloned())?, caller(req));
-        let (page, per_page, prepends_sticky) = (list.page, list.per_page, list.prepends_sticky());
+        let requested = ListPage::read(&self.site, req)?;
+        // Sticky posts keep their position in a list that continues from it.
+        let prepends_sticky = list.prepends_sticky() && !requested.is_by_cursor();
+        let (page, per_page) = (list.page, list.per_page);
         let has_offset = list.has_offset();
         let found = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
-            let query = list.into_query(db, &self.site, &settings, &self.post_type, &caller)?;
+            let query = requested.select(list.into_query(db, &self.site, &settings, &self.post_type, &caller)?);
             let mut found = posts::query(db, &query)?;
             if prepends_sticky {
                 prepend_sticky(db, &query, &settings.sticky_list, &mut found.ids)?;
@@ -67,9 +74,9 @@ impl Posts {
             Ok(found)
         })?;
         // An empty page is an error only beyond the last page. On page 1, and with `offset`, its total is 0.
-        let is_empty_list = found.ids.is_empty() && (page == 1 || has_offset);
+        let is_empty_list = found.ids.is_empty() && (page == 1 || has_offset) && !requested.is_by_cursor();
         let total = if is_empty_list { 0 } else { found.total.unwrap_or_default() };
-        Ok(CachedPage { ids: found.ids.into_iter().map(|id| id.0).collect(), paging: Paging { total, per_page, page } })
+        requested.found(&self.site, &found, Paging { total, per_page, page })
     }
 
     /// Loads something from the posts of these ids that the caller may read, or edit in context `edit`, in one snapshot.

@@ -135,6 +135,7 @@ pub(crate) fn params(site: &Site, post_type: &PostType) -> Params<PostList> {
     if is_menu_item {
         menu_order(&mut p);
     }
+    crate::cursor::add_params(&mut p);
     p
 }
 

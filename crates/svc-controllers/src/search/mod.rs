@@ -173,7 +173,7 @@ impl Search {
             let find = async |req: Request| {
                 let found = handler.search(req.clone()).await?;
                 let ids: Option<_> = found.ids.iter().map(Value::as_i64).collect();
-                Ok(CachedPage { ids: ids.ok_or_else(no_number)?, paging: paging(&found)? })
+                Ok(CachedPage::new(ids.ok_or_else(no_number)?, paging(&found)?))
             };
             let page = items.page(find).await?;
             let mut response = None;

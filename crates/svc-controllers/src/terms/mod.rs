@@ -31,10 +31,13 @@ use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection, cost,
+    caller,
+    collection::{self, Totals},
+    cost,
+    cursor::ListPage,
     encoded_items::{ItemReader, PreparedItem},
     errors::{forbidden_context, trash_not_supported},
-    item_cache::{CachedPage, FamilyId},
+    item_cache::FamilyId,
     links::create_term_cap,
     request::can,
     respond,
@@ -215,10 +218,11 @@ impl Terms {
             .page(async |req: Request| {
                 let list = self.params.read(|name| req.param(name).cloned())?;
                 let (page, per_page) = (list.effective_page(), list.per_page);
-                let found = self.site.read(req.cx(), |db| list.find(db, &self.taxonomy))?;
+                let requested = ListPage::read(&self.site, &req)?;
+                let found = self.site.read(req.cx(), |db| list.find(db, &self.taxonomy, &requested))?;
                 // Unlike in lists of posts, a page beyond the last one is empty and no error.
                 let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
-                Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
+                requested.found(&self.site, &found, paging)
             })
             .await?;
         let prepare = async |req: Request, ids: &[i64]| {
@@ -226,7 +230,7 @@ impl Terms {
         };
         let response = items.list(&page.ids, prepare).await?;
         let url = self.site.settings(req.cx())?.urls.rest(&self.site.route_of_taxonomy(&self.taxonomy));
-        Ok(collection::with_paging(&self.site, response, &page.paging, &url, &req))
+        Ok(collection::with_page(&self.site, response, &page, &url, &req, Totals::Numbers))
     }
 
     /// The terms of this taxonomy with these ids, in order. Excludes other taxonomies of a shared term.

@@ -10,7 +10,10 @@ use svc_store::{
     terms::{self, TermOrderBy, TermQuery},
 };
 
-use crate::args::{context_param, one_line};
+use crate::{
+    args::{context_param, one_line},
+    cursor::ListPage,
+};
 
 /// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
@@ -56,6 +59,7 @@ pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
         .set(|l, id: i64| l.query.posts = if id == 0 { Vec::new() } else { vec![PostId(id)] });
     p.add("slug", array(string()).describe("Only return terms with these slugs."))
         .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
+    crate::cursor::add_params(&mut p);
     p
 }
 
@@ -108,14 +112,14 @@ impl TermList {
     ///
     /// # Errors
     /// Errors of the store.
-    pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy) -> SiteResult<Page<TermId>> {
-        let mut q = self.query(taxonomy);
+    pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy, requested: &ListPage) -> SiteResult<Page<TermId>> {
+        let mut q = requested.select(self.query(taxonomy));
         if q.hide_empty && taxonomy.hierarchical {
             q.include_empty = term_tree::empty_with_nonempty_descendants(db, &taxonomy.name)?;
         }
         let mut page = terms::query(db, &q)?;
-        if !q.include_empty.is_empty() {
-            let counted = q.include_empty(Vec::new()).limit(Some(1)).offset(0);
+        if !q.include_empty.is_empty() && q.total {
+            let counted = q.include_empty(Vec::new()).limit(Some(1)).offset(0).beyond(None).next(false);
             page.total = terms::query(db, &counted)?.total;
         }
         Ok(page)

@@ -31,10 +31,13 @@ use crate::preconditions;
 use crate::{
     RestSite,
     args::context_arg,
-    caller, collection, cost,
+    caller,
+    collection::{self, Totals},
+    cost,
+    cursor::ListPage,
     encoded_items::{ItemReader, PreparedItem},
     errors::{forbidden_context, trash_not_supported},
-    item_cache::{CachedPage, FamilyId},
+    item_cache::FamilyId,
     request::{can, only_reads},
     respond,
 };
@@ -243,20 +246,20 @@ impl Users {
             .page(async |req: Request| {
                 let list = self.params.read(|name| req.param(name).cloned())?;
                 let (page, per_page) = (list.effective_page(), list.per_page);
-                let caller = caller(&req);
+                let (caller, requested) = (caller(&req), ListPage::read(&self.site, &req)?);
                 let found = self.site.read(req.cx(), |db| {
                     let query = list.into_query(&self.site, settings.roles(db.prefix()), &caller);
-                    Ok(users::query(db, &query)?)
+                    Ok(users::query(db, &requested.select(query))?)
                 })?;
                 // Unlike in lists of posts, a page beyond the last one is empty and no error.
                 let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
-                Ok(CachedPage { ids: found.ids.iter().map(|id| id.0).collect(), paging })
+                requested.found(&self.site, &found, paging)
             })
             .await?;
         let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), |db| rows(db, ids)).await;
         let response = items.list(&page.ids, prepare).await?;
         let url = settings.urls.rest(&route(&self.site));
-        Ok(collection::with_paging(&self.site, response, &page.paging, &url, &req))
+        Ok(collection::with_page(&self.site, response, &page, &url, &req, Totals::Numbers))
     }
 
     // Fetch

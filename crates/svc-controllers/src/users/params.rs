@@ -94,6 +94,7 @@ pub(super) fn params(site: &Site) -> Params<UserList> {
         .set(|l, v: Value| l.published = v.into());
     p.add("search_columns", array(string().one_of(["email", "name", "id", "username", "slug"]).first(&["enum"])).default(json!([])).describe("Fields to search.").first(&["default"]))
         .set(|l, v: Vec<String>| l.columns = v.iter().filter_map(|c| column(c)).collect());
+    crate::cursor::add_params(&mut p);
     p
 }
 

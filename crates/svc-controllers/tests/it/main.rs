@@ -8,6 +8,7 @@ mod cached_blocks;
 mod cached_items;
 mod client_media;
 mod comments;
+mod cursors;
 mod database;
 mod edges;
 mod harness;

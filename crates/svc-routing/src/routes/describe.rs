@@ -20,6 +20,7 @@ pub(super) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Op
     }
     let described: Map = args
         .iter()
+        .filter(|(_, arg)| !arg.unlisted)
         .map(|(name, arg)| {
             let source = arg.source().as_object();
             let mut keywords: Map = source
@@ -56,7 +57,10 @@ pub(super) fn resolve_links(schema: &mut Value, url_of: &impl Fn(&str) -> String
 
 #[cfg(test)]
 mod tests {
-    use svc_schema::build::{integer, untyped};
+    use svc_schema::{
+        Arg,
+        build::{integer, untyped},
+    };
 
     use super::*;
 
@@ -75,6 +79,8 @@ mod tests {
             .with("d", untyped().default("x"));
         let got = describe_endpoint(&[Method::GET], &args, Some(true)).to_string();
         expect_test::expect![[r#"{"methods":["GET"],"allow_batch":{"v1":true},"args":{"n":{"type":"integer","maximum":10,"required":true},"d":{"default":"x","required":false}}}"#]].assert_eq(&got);
+        let args = Args::new().with("u", Arg { unlisted: true, ..Arg::new(integer()) });
+        assert_eq!(describe_endpoint(&[], &args, None)["args"], json!([]));
         let args = Args::new().with("o", untyped().keyword("required", json!(["a"])));
         assert_eq!(describe_endpoint(&[], &args, None)["args"], json!({"o": {"required": true}}));
         assert_eq!(describe_endpoint(&[], &Args::new(), None).to_string(), r#"{"methods":[],"args":[]}"#);

@@ -8,6 +8,7 @@ mod setup;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::NaiveDateTime;
 use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
@@ -127,6 +128,18 @@ impl Site {
     pub fn sign(&self, purpose: &str, text: &str) -> Option<String> {
         let data = format!("{purpose}\0{text}");
         self.keys.as_ref().map(|keys| keys.hash(data.as_bytes(), Scheme::Auth, Algorithm::Sha256))
+    }
+
+    /// Encrypts a text that clients send back unchanged, for this purpose and context. `None` on a site without keys.
+    pub fn seal(&self, purpose: &str, context: &str, text: &str) -> Option<String> {
+        let sealed = self.keys.as_ref()?.seal(purpose, context.as_bytes(), text.as_bytes())?;
+        Some(URL_SAFE_NO_PAD.encode(sealed))
+    }
+
+    /// The text that was sealed for this purpose and context; `None` if it was not.
+    pub fn open(&self, purpose: &str, context: &str, sealed: &str) -> Option<String> {
+        let sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+        String::from_utf8(self.keys.as_ref()?.open(purpose, context.as_bytes(), &sealed)?).ok()
     }
 
     /// A nonce for an action of a user in the session with this token; empty on a site without keys.

@@ -26,7 +26,7 @@ use crate::caches::{self, SiteCaches};
 use crate::query::contains;
 use crate::search_indexer::{date, key};
 use crate::tuning::SearchTuning;
-use crate::{Order, Page};
+use crate::{Beyond, Order, Page, Position, SortValue};
 
 /// Number of posts that are examined with one statement.
 const CHUNK: usize = 1_000;
@@ -288,7 +288,7 @@ impl Search<'_> {
     /// The matches that are in a list with other conditions.
     fn listed(&self, db: &mut Db, q: &PostQuery, mut matched: Matched) -> Result<Matched, Failure> {
         let mut by_id = q.clone();
-        by_id.search = None;
+        (by_id.search, by_id.beyond) = (None, None);
         by_id.order_by = vec![(PostOrderBy::Id, Order::Asc)];
         let ids = if count(&matched) <= self.tuning.many {
             query::among(db, &by_id, &self.ids(&matched))?
@@ -346,6 +346,15 @@ impl Search<'_> {
             }
         };
         let is_ranked = by == PostOrderBy::Relevance;
+        let beyond = match &q.beyond {
+            None => None,
+            Some(Beyond::Position(position)) => match values(position) {
+                Some((rank, date, id)) => Some(sort_key(rank, date, id)),
+                None => return Ok(None),
+            },
+            Some(Beyond::Item(_)) => return Ok(None),
+        };
+        let is_listed = |key: SortKey| beyond.is_none_or(|beyond| key > beyond);
         let mut total = count(&matched) as u64;
         let end = q.limit.map_or(u64::MAX, |limit| q.offset.saturating_add(limit));
         let mut first = First::new(usize::try_from(end).unwrap_or(usize::MAX));
@@ -354,15 +363,21 @@ impl Search<'_> {
             first.add((sort_key(changed.rank, date, changed.id.0), changed.id.0));
             total += 1;
         }
+        // Returns how many of the documents are listed.
         let add_all = |rank: i64, part: &Matched, first: &mut First| {
+            let mut n = 0;
             for (segment, bits) in self.generation.segments().iter().zip(part) {
                 let (ids, dates) = (&segment.segment.ids, &segment.segment.dates);
                 for at in bits.iter().map(usize::from) {
-                    if let (Some(id), Some(date)) = (ids.get(at), dates.get(at)) {
-                        first.add((sort_key(rank, *date, *id), *id));
+                    let (Some(id), Some(date)) = (ids.get(at), dates.get(at)) else { continue };
+                    let key = sort_key(rank, *date, *id);
+                    if is_listed(key) {
+                        first.add((key, *id));
+                        n += 1;
                     }
                 }
             }
+            n
         };
         if is_ranked {
             let mut n = 0;
@@ -375,8 +390,7 @@ impl Search<'_> {
                 }
                 let part = self.with_rank(db, &step, &matched)?;
                 matched.iter_mut().zip(&part).for_each(|(bits, part)| bits.subtract(part));
-                n += count(&part) as u64;
-                add_all(step.rank, &part, &mut first);
+                n += add_all(step.rank, &part, &mut first);
             }
             if n < end {
                 add_all(last_rank, &matched, &mut first);
@@ -386,7 +400,7 @@ impl Search<'_> {
         }
         let offset = usize::try_from(q.offset).unwrap_or(usize::MAX);
         let ids = first.sorted().into_iter().skip(offset).map(|(_, id)| PostId(id)).collect();
-        Ok(Some(Page { ids, total: q.total.then_some(total) }))
+        Ok(Some(Page { ids, total: q.total.then_some(total), next: None }))
     }
 
     /// The documents among `within` that satisfy the condition of a rank.
@@ -433,7 +447,7 @@ fn sliced(all: Vec<PostId>, q: &PostQuery) -> Page<PostId> {
     let total = all.len() as u64;
     let offset = usize::try_from(q.offset).unwrap_or(usize::MAX);
     let limit = q.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    Page { ids: all.into_iter().skip(offset).take(limit).collect(), total: q.total.then_some(total) }
+    Page { ids: all.into_iter().skip(offset).take(limit).collect(), total: q.total.then_some(total), next: None }
 }
 
 /// Calls `each` with the id of a post and the position of a column that contains the term.
@@ -482,9 +496,20 @@ fn is_simple(q: &PostQuery) -> bool {
         limit: q.limit,
         offset: q.offset,
         total: q.total,
+        beyond: q.beyond.clone(),
         ..PostQuery::default()
     };
     simple == *q && !q.statuses.is_empty() && q.statuses.iter().all(|status| key(status).is_some())
+}
+
+/// The rank, the date and the id of a position in a list that the index sorts. What its order does not have is 0.
+fn values(position: &Position) -> Option<SortKey> {
+    match &position.0[..] {
+        [SortValue::Int(id)] => Some((0, 0, *id)),
+        [SortValue::Text(stored), SortValue::Int(id)] => Some((0, date(stored)?, *id)),
+        [SortValue::Int(rank), SortValue::Text(stored), SortValue::Int(id)] => Some((*rank, date(stored)?, *id)),
+        _ => None,
+    }
 }
 
 /// The first items in ascending order.

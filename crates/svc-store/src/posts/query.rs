@@ -4,7 +4,7 @@
 //! `author_in`, `include` over `exclude`, `parent_in` over `parent_not_in`. Excluding password-protected posts from a
 //! search is up to the caller.
 
-use sea_query::{Expr, ExprTrait as _, SelectStatement};
+use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, Rows};
 use svc_model::PostId;
 
@@ -13,12 +13,13 @@ use super::indexed_search;
 use super::plan::{self, ListPlan, Start};
 use super::post_query::{PostOrderBy, PostQuery};
 use super::search::SearchTerms;
-use super::statement::{ListStatement, Terms};
+use super::statement::{self, ListStatement, Terms};
 use super::stats::{DateColumn, Stats};
 use super::totals;
 use crate::caches;
+use crate::position;
 use crate::rows;
-use crate::{Order, Page};
+use crate::{Order, Page, Position};
 
 /// Returns the ids of a page of posts, and the total if requested.
 ///
@@ -26,10 +27,22 @@ use crate::{Order, Page};
 /// [`crate::StoreError::TooMany`] if the query contains more values than a statement can bind.
 pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     depend_on_list(db.cx(), q);
-    db.unrecorded(|db| match indexed_search::page(db, q)? {
+    let find = |db: &mut Db, q: &PostQuery| match indexed_search::page(db, q)? {
         Some(page) => Ok(page),
         None => list(db, q),
-    })
+    };
+    db.unrecorded(|db| position::page(db, q, find, position_of))
+}
+
+/// The position of a post in a list. `None` if it does not exist, or if the order is random.
+fn position_of(db: &mut Db, q: &PostQuery, id: i64) -> Result<Option<Position>> {
+    if q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand) {
+        return Ok(None);
+    }
+    let keys = statement::order(db, q, &ListPlan::of_engine(Start::Any));
+    let mut s = Query::select();
+    s.from_as(db.table("posts"), "p").and_where(Expr::col(("p", "ID")).eq(id));
+    position::read(db, &keys, s)
 }
 
 /// Like [`query`], without the search index, and without recording what the list depends on.
@@ -44,7 +57,7 @@ pub(super) fn list(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
 /// Reads a page with SQLite's maintained counts.
 fn with_counts(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Result<Page<PostId>> {
     if stats.groups.is_empty() {
-        return Ok(Page { ids: Vec::new(), total: q.total.then_some(0) });
+        return Ok(Page { ids: Vec::new(), total: q.total.then_some(0), next: None });
     }
     let mut q = q.clone();
     let (wanted, requested_offset) = (std::mem::take(&mut q.total), q.offset);
@@ -55,7 +68,7 @@ fn with_counts(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Resu
     if q.offset >= deep_offset && by_date && q.own_statuses.is_none() && totals::is_plain(&q) {
         let direction = q.order_by.first().map_or(Order::Desc, |(_, direction)| *direction);
         let Some((day, skipped)) = DateColumn::Date.day_at(db, &q, direction, q.offset)? else {
-            return Ok(Page { ids: Vec::new(), total: wanted.then(|| stats.n()) });
+            return Ok(Page { ids: Vec::new(), total: wanted.then(|| stats.n()), next: None });
         };
         q.offset -= skipped;
         total = Some(stats.n());

@@ -8,8 +8,9 @@ use super::plan::{self, ListPlan, Resolved, Start, TermPlan};
 use super::post_query::{Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxOperator};
 use super::search::{SearchColumn, SearchTerms};
 use super::stats::{DateColumn, Group};
+use crate::position::{self, SortKey};
 use crate::query::{any_of, distinct};
-use crate::{Order, stamp};
+use crate::{Beyond, Order, stamp};
 
 /// The term conditions of a list after their terms have been looked up.
 #[derive(Clone, Debug)]
@@ -69,7 +70,7 @@ impl ListStatement<'_> {
     /// The list without its limit, optionally in reverse order. Several branches are merged.
     pub(super) fn ordered(&self, db: &Db, branches: Vec<SelectStatement>, backwards: bool) -> SelectStatement {
         let direction = |direction: Order| if backwards { direction.reversed() } else { direction }.into();
-        let order = self.order(db).into_iter().map(|(by, way)| (by, direction(way))).collect();
+        let order = order(db, self.q, self.plan).into_iter().map(|key| (key.by, direction(key.order))).collect();
         // Only SQLite stops reading a statement when the page is full.
         let reads_on_demand = db.sql().stops_when_full();
         let limit = self.q.limit.map(|limit| limit.saturating_add(self.q.offset)).filter(|_| !reads_on_demand);
@@ -154,59 +155,61 @@ impl ListStatement<'_> {
             }
         }
         plan::tax_condition(db, q.extra_tax.relation, &terms.extra, |_| TermPlan::Check, s);
+        if let Some(Beyond::Position(position)) = &q.beyond {
+            s.and_where(position::behind(&order(db, q, plan), position)?);
+        }
         Ok(())
     }
+}
 
-    /// The sort expressions, most significant first. They define a total order, unless it is random.
-    fn order(&self, db: &Db) -> Vec<(Expr, Order)> {
-        let q = self.q;
-        let col = |name: &'static str| self.plan.order_column(db.sql(), name);
-        let default = [(PostOrderBy::Date, Order::Desc)];
-        let orders = if q.order_by.is_empty() { &default[..] } else { &q.order_by };
-        let mut all = Vec::with_capacity(orders.len() + 1);
-        let mut tie = Some(Order::Desc);
-        for (by, direction) in orders {
-            let direction = *direction;
-            tie = tie.map(|_| direction);
-            match by {
-                PostOrderBy::Author => all.push((col("post_author"), direction)),
-                PostOrderBy::Date => all.push((col("post_date"), direction)),
-                PostOrderBy::Modified => all.push((col("post_modified"), direction)),
-                PostOrderBy::Parent => all.push((col("post_parent"), direction)),
-                PostOrderBy::Slug => all.push((col("post_name"), direction)),
-                PostOrderBy::Title => all.push((col("post_title"), direction)),
-                PostOrderBy::MenuOrder => all.push((col("menu_order"), direction)),
-                PostOrderBy::CommentCount => all.push((col("comment_count"), direction)),
-                PostOrderBy::Id => {
-                    tie = None;
-                    all.push((col("ID"), direction));
-                }
-                PostOrderBy::Include => {
-                    all.extend(
-                        crate::query::list_position(&col("ID"), q.include.iter().map(|id| id.0))
-                            .map(|p| (p, Order::Asc)),
-                    );
-                }
-                PostOrderBy::IncludeSlugs => {
-                    let position = crate::query::list_position(&col("post_name"), q.slugs.iter().map(String::as_str));
-                    all.extend(position.map(|p| (p, Order::Asc)));
-                }
-                PostOrderBy::Rand => {
-                    tie = None;
-                    all.push((db.sql().random(), Order::Asc));
-                }
-                PostOrderBy::Relevance => {
-                    let rank = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank());
-                    all.extend(rank.map(|rank| (rank, Order::Asc)));
-                    all.push((col("post_date"), direction));
-                }
-                PostOrderBy::Meta(key) => all.push((meta_value(db, key), direction)),
-                PostOrderBy::MetaNumber(key) => all.push((db.sql().as_number(meta_value(db, key)), direction)),
+/// The sort expressions of a list, most significant first. They define a total order, unless it is random.
+pub(super) fn order(db: &Db, q: &PostQuery, plan: &ListPlan) -> Vec<SortKey> {
+    let col = |name: &'static str| plan.order_column(db.sql(), name);
+    let default = [(PostOrderBy::Date, Order::Desc)];
+    let orders = if q.order_by.is_empty() { &default[..] } else { &q.order_by };
+    let mut all = Vec::with_capacity(orders.len() + 1);
+    let mut tie = Some(Order::Desc);
+    for (by, direction) in orders {
+        let direction = *direction;
+        tie = tie.map(|_| direction);
+        match by {
+            PostOrderBy::Author => all.push(SortKey::int(col("post_author"), direction)),
+            PostOrderBy::Date => all.push(SortKey::text(col("post_date"), direction)),
+            PostOrderBy::Modified => all.push(SortKey::text(col("post_modified"), direction)),
+            PostOrderBy::Parent => all.push(SortKey::int(col("post_parent"), direction)),
+            PostOrderBy::Slug => all.push(SortKey::text(col("post_name"), direction)),
+            PostOrderBy::Title => all.push(SortKey::text(col("post_title"), direction)),
+            PostOrderBy::MenuOrder => all.push(SortKey::int(col("menu_order"), direction)),
+            PostOrderBy::CommentCount => all.push(SortKey::int(col("comment_count"), direction)),
+            PostOrderBy::Id => {
+                tie = None;
+                all.push(SortKey::int(col("ID"), direction));
+            }
+            PostOrderBy::Include => {
+                let position = crate::query::list_position(&col("ID"), q.include.iter().map(|id| id.0));
+                all.extend(position.map(|p| SortKey::int(p, Order::Asc)));
+            }
+            PostOrderBy::IncludeSlugs => {
+                let position = crate::query::list_position(&col("post_name"), q.slugs.iter().map(String::as_str));
+                all.extend(position.map(|p| SortKey::int(p, Order::Asc)));
+            }
+            PostOrderBy::Rand => {
+                tie = None;
+                all.push(SortKey::int(db.sql().random(), Order::Asc));
+            }
+            PostOrderBy::Relevance => {
+                let rank = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank());
+                all.extend(rank.map(|rank| SortKey::int(rank, Order::Asc)));
+                all.push(SortKey::text(col("post_date"), direction));
+            }
+            PostOrderBy::Meta(key) => all.push(SortKey::text(meta_value(db, key), direction)),
+            PostOrderBy::MetaNumber(key) => {
+                all.push(SortKey::text(db.sql().as_number(meta_value(db, key)), direction));
             }
         }
-        all.extend(tie.map(|direction| (col("ID"), direction)));
-        all
     }
+    all.extend(tie.map(|direction| SortKey::int(col("ID"), direction)));
+    all
 }
 
 /// Restricts a statement to the types and statuses of the list.

@@ -3,6 +3,7 @@
 mod change_log;
 mod dependencies;
 mod mysql;
+mod positions;
 mod sessions;
 
 use std::sync::Arc;

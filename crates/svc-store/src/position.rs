@@ -1,0 +1,177 @@
+//! Positions in ordered lists, from which a later query continues, whatever has been inserted or deleted meanwhile.
+//!
+//! A position consists of the sort values of an item, the last of which is unique, so it remains when the item is deleted.
+
+use sea_query::{Expr, ExprTrait as _, SelectStatement};
+use svc_db::{Db, Result, StoreError};
+
+use crate::{Order, Page};
+
+/// A sort value of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SortValue {
+    /// A number.
+    Int(i64),
+    /// A text, or a date as stored.
+    Text(String),
+}
+
+/// The position of an item in an ordered list: its sort values, most significant first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position(pub Vec<SortValue>);
+
+/// What a list continues after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// This position, whether an item is there or not.
+    Position(Position),
+    /// The position that the item with this id has now. If it does not exist, the query fails with
+    /// [`StoreError::NoPosition`].
+    Item(i64),
+}
+
+/// How a sort value is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SortKind {
+    Int,
+    Text,
+}
+
+/// A sort expression of a list.
+#[derive(Clone, Debug)]
+pub(crate) struct SortKey {
+    pub(crate) by: Expr,
+    pub(crate) order: Order,
+    pub(crate) kind: SortKind,
+}
+
+impl SortKey {
+    /// Sorts by a number.
+    pub(crate) fn int(by: impl Into<Expr>, order: Order) -> Self {
+        SortKey { by: by.into(), order, kind: SortKind::Int }
+    }
+
+    /// Sorts by a text or a date.
+    pub(crate) fn text(by: impl Into<Expr>, order: Order) -> Self {
+        SortKey { by: by.into(), order, kind: SortKind::Text }
+    }
+
+    /// Compares the expression with a value.
+    fn compare(&self, value: &SortValue, is_inclusive: bool) -> Expr {
+        let by = self.by.clone();
+        let value = bound(value);
+        match (self.order, is_inclusive) {
+            (Order::Asc, false) => by.gt(value),
+            (Order::Asc, true) => by.gte(value),
+            (Order::Desc, false) => by.lt(value),
+            (Order::Desc, true) => by.lte(value),
+        }
+    }
+}
+
+fn bound(value: &SortValue) -> Expr {
+    match value {
+        SortValue::Int(n) => Expr::val(*n),
+        SortValue::Text(text) => Expr::val(text.as_str()),
+    }
+}
+
+/// Matches the items behind a position in a list with this order.
+///
+/// # Errors
+/// [`StoreError::NoPosition`] if the position is one of a list with another order.
+pub(crate) fn behind(keys: &[SortKey], position: &Position) -> Result<Expr> {
+    let of_this_order = |(key, value): (&SortKey, &SortValue)| match value {
+        SortValue::Int(_) => key.kind == SortKind::Int,
+        SortValue::Text(_) => key.kind == SortKind::Text,
+    };
+    if keys.len() != position.0.len() || !keys.iter().zip(&position.0).all(of_this_order) {
+        return Err(StoreError::NoPosition);
+    }
+    let mut pairs = keys.iter().zip(&position.0).rev();
+    let (last, value) = pairs.next().ok_or(StoreError::NoPosition)?;
+    let behind = |rest: Expr, (key, value): (&SortKey, &SortValue)| {
+        // The first comparison lets the engine begin at the position in an index.
+        let ties = key.compare(value, false).or(rest);
+        key.compare(value, true).and(ties)
+    };
+    Ok(pairs.fold(last.compare(value, false), behind))
+}
+
+/// Reads the sort values of the row that `statement` selects, which has no columns yet. `None` if there is no row.
+pub(crate) fn read(db: &mut Db, keys: &[SortKey], mut statement: SelectStatement) -> Result<Option<Position>> {
+    for key in keys {
+        statement.expr(key.by.clone());
+    }
+    db.first(&statement, |row| {
+        let value = |(at, key): (usize, &SortKey)| {
+            Ok(match key.kind {
+                SortKind::Int => SortValue::Int(row.int(at)?),
+                SortKind::Text => SortValue::Text(row.text(at)?),
+            })
+        };
+        Ok(Position(keys.iter().enumerate().map(value).collect::<Result<_>>()?))
+    })
+}
+
+/// The fields of a list's conditions that select a page of it.
+pub struct Bounds<'q> {
+    /// Maximum number of items.
+    pub limit: &'q mut Option<u64>,
+    /// Number of items to skip.
+    pub offset: &'q mut u64,
+    /// Whether to count all matches.
+    pub total: &'q mut bool,
+    /// Only what follows.
+    pub beyond: &'q mut Option<Beyond>,
+    /// Whether to return the position of the last item.
+    pub next: &'q mut bool,
+}
+
+/// Conditions of a list that can continue after an item.
+pub trait Continued: Clone {
+    /// The fields that select a page.
+    fn bounds(&mut self) -> Bounds<'_>;
+}
+
+/// Runs a query that may continue after an item, and whose page may have the position of its last item.
+///
+/// `find` returns the page of a list without these; `position` the position of an item.
+pub(crate) fn page<Q: Continued, Id: Copy + Into<i64>>(
+    db: &mut Db,
+    q: &Q,
+    find: impl Fn(&mut Db, &Q) -> Result<Page<Id>>,
+    position: impl Fn(&mut Db, &Q, i64) -> Result<Option<Position>>,
+) -> Result<Page<Id>> {
+    let mut listed = q.clone();
+    let bounds = listed.bounds();
+    if !*bounds.next && bounds.beyond.is_none() {
+        return find(db, q);
+    }
+    // The total is that of the whole list.
+    let counts_separately = *bounds.total && bounds.beyond.is_some();
+    *bounds.total &= !counts_separately;
+    let limit = bounds.limit.filter(|_| std::mem::take(bounds.next));
+    if let Some(limit) = limit {
+        *bounds.limit = Some(limit.saturating_add(1));
+    }
+    if let Some(Beyond::Item(id)) = *bounds.beyond {
+        let found = position(db, q, id)?.ok_or(StoreError::NoPosition)?;
+        *listed.bounds().beyond = Some(Beyond::Position(found));
+    }
+    let mut page = find(db, &listed)?;
+    if let Some(limit) = limit.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| page.ids.len() > *limit) {
+        page.ids.truncate(limit);
+        page.next = match page.ids.last() {
+            Some(last) => position(db, q, (*last).into())?,
+            None => None,
+        };
+    }
+    if counts_separately {
+        let mut counted = q.clone();
+        let bounds = counted.bounds();
+        (*bounds.limit, *bounds.offset, *bounds.beyond, *bounds.next) = (Some(0), 0, None, false);
+        page.total = find(db, &counted)?.total;
+    }
+    Ok(page)
+}

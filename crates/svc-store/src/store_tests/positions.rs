@@ -1,0 +1,247 @@
+//! Lists that continue from positions: whatever is inserted and deleted between the pages, no item is returned twice, and
+//! none that existed all the time is left out.
+
+use std::collections::HashSet;
+
+use svc_model::{Comment, CommentId, Post, PostId, Term, User};
+
+use crate::comments::{self, CommentOrderBy, CommentQuery};
+use crate::posts::{self, PostOrderBy, PostQuery};
+use crate::terms::{self, TermOrderBy, TermQuery};
+use crate::users::{self, UserOrderBy, UserQuery};
+use crate::{Beyond, Order, Page, Position, SortValue, Store, StoreError, fixture, stamp};
+
+/// A generator of pseudo-random numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as usize % n
+    }
+
+    fn word(&mut self) -> String {
+        ["alpha", "Alpha", "älpha", "beta", "", "Zeta", "0", "10", "9", "中文"][self.below(10)].to_owned()
+    }
+
+    fn date(&mut self) -> svc_model::Stamp {
+        stamp::parse(&format!("2024-0{}-01 00:00:0{}", 1 + self.below(9), self.below(3)))
+    }
+}
+
+/// A kind of list: how it is read, and how items come and go.
+struct Kind<'a> {
+    /// A page that begins at a position. Its limit is 4.
+    page: &'a dyn Fn(Option<Beyond>) -> Result<(Vec<i64>, Option<Position>), StoreError>,
+    insert: &'a dyn Fn(&mut Random),
+    delete: &'a dyn Fn(i64),
+}
+
+/// Walks through a list while items come and go. `by_item` continues after the last item instead of its position; items that
+/// are continued from are not deleted then.
+#[track_caller]
+fn walk(name: &str, kind: &Kind<'_>, random: &mut Random, by_item: bool) {
+    let all = || {
+        let (mut ids, mut beyond) = (Vec::new(), None);
+        loop {
+            let (found, next) = (kind.page)(beyond).unwrap();
+            assert!(found.len() <= 4, "{name}");
+            ids.extend(found);
+            match next {
+                Some(next) => beyond = Some(Beyond::Position(next)),
+                None => return ids,
+            }
+        }
+    };
+    let before = all();
+    let (mut seen, mut beyond) = (Vec::new(), None);
+    let mut deleted = HashSet::new();
+    loop {
+        let (found, next) = (kind.page)(beyond).unwrap();
+        seen.extend(found);
+        let Some(next) = next else { break };
+        let last = *seen.last().unwrap();
+        // As many as are deleted, so that the list does not grow from one walk to the next.
+        if random.below(2) == 0 {
+            (kind.insert)(random);
+        }
+        let gone = before[random.below(before.len())];
+        if random.below(2) == 0 && !(by_item && gone == last) && deleted.insert(gone) {
+            (kind.delete)(gone);
+        }
+        beyond = Some(if by_item { Beyond::Item(last) } else { Beyond::Position(next) });
+    }
+    let distinct: HashSet<i64> = seen.iter().copied().collect();
+    assert_eq!(distinct.len(), seen.len(), "{name}: an item was returned twice: {seen:?}");
+    let left_out: Vec<&i64> = before.iter().filter(|id| !deleted.contains(id) && !distinct.contains(id)).collect();
+    assert!(left_out.is_empty(), "{name}: {left_out:?} of {before:?} were left out: {seen:?}");
+    let position = |list: &[i64], id: &i64| list.iter().position(|other| other == id);
+    let stayed: Vec<usize> = seen.iter().filter_map(|id| position(&before, id)).collect();
+    assert!(stayed.is_sorted(), "{name}: {seen:?} is not in the order of {before:?}");
+}
+
+fn split<Id: Copy + Into<i64>>(page: Page<Id>) -> (Vec<i64>, Option<Position>) {
+    (page.ids.into_iter().map(Into::into).collect(), page.next)
+}
+
+fn walk_posts(store: &Store, random: &mut Random) {
+    use PostOrderBy as By;
+    let statuses = || vec!["publish".to_owned(), "draft".to_owned()];
+    let base =
+        || PostQuery::default().post_types(vec!["post".to_owned()]).statuses(statuses()).limit(Some(4)).next(true);
+    let some: Vec<PostId> = store.read_blocking(|db| posts::query(db, &base().limit(Some(9)))).unwrap().ids;
+    let lists = [
+        ("author", base().order_by(vec![(By::Author, Order::Asc)])),
+        ("date", base()),
+        ("date ascending", base().order_by(vec![(By::Date, Order::Asc)])),
+        ("id", base().order_by(vec![(By::Id, Order::Desc)])),
+        ("modified", base().order_by(vec![(By::Modified, Order::Desc)])),
+        ("slug", base().order_by(vec![(By::Slug, Order::Asc)])),
+        ("title", base().order_by(vec![(By::Title, Order::Desc)])),
+        ("menu order", base().order_by(vec![(By::MenuOrder, Order::Asc), (By::Title, Order::Desc)])),
+        ("include", base().include(some.into_iter().rev().collect()).order_by(vec![(By::Include, Order::Desc)])),
+        ("relevance", base().search(Some("a e".to_owned())).order_by(vec![(By::Relevance, Order::Desc)])),
+        (
+            "own",
+            base()
+                .statuses(vec!["publish".to_owned()])
+                .own_statuses(Some((svc_model::UserId(2), vec!["draft".to_owned()]))),
+        ),
+    ];
+    for (name, q) in lists {
+        let page = |beyond| store.read_blocking(|db| posts::query(db, &q.clone().beyond(beyond))).map(split);
+        let insert = |random: &mut Random| {
+            let post = Post {
+                title: random.word(),
+                slug: random.word(),
+                content: "a e".to_owned(),
+                date: random.date(),
+                modified: random.date(),
+                author: svc_model::UserId(1 + random.below(3) as i64),
+                menu_order: random.below(3) as i64,
+                post_type: "post".to_owned(),
+                status: statuses()[random.below(2)].clone(),
+                ..Post::default()
+            };
+            store.write_blocking(move |tx| posts::insert(tx, &post)).unwrap();
+        };
+        let delete = |id| drop(store.write_blocking(move |tx| posts::delete(tx, PostId(id))).unwrap());
+        let kind = Kind { page: &page, insert: &insert, delete: &delete };
+        walk(&format!("posts by {name}"), &kind, random, false);
+        walk(&format!("posts by {name}, after items"), &kind, random, true);
+    }
+}
+
+fn walk_terms(store: &Store, random: &mut Random) {
+    use TermOrderBy as By;
+    let base = || TermQuery::default().taxonomies(vec!["post_tag".to_owned()]).limit(Some(4)).next(true);
+    for by in [By::Id, By::Name, By::Slug, By::Group, By::Description, By::Count, By::Parent] {
+        for order in [Order::Asc, Order::Desc] {
+            let q = base().order_by(by).order(order);
+            let page = |beyond| store.read_blocking(|db| terms::query(db, &q.clone().beyond(beyond))).map(split);
+            let insert = |random: &mut Random| {
+                let (name, slug, description) = (random.word(), random.word(), random.word());
+                let term = Term { name, slug, description, taxonomy: "post_tag".to_owned(), ..Term::default() };
+                store.write_blocking(move |tx| terms::insert(tx, &term)).unwrap();
+            };
+            let delete = |id| {
+                let delete = move |tx: &mut crate::Tx| {
+                    let term = terms::get(tx, svc_model::TermId(id), Some("post_tag"))?;
+                    term.map(|term| terms::delete(tx, &term, None)).transpose()
+                };
+                store.write_blocking(delete).unwrap();
+            };
+            walk(&format!("terms by {by:?}"), &Kind { page: &page, insert: &insert, delete: &delete }, random, false);
+        }
+    }
+}
+
+fn walk_users(store: &Store, random: &mut Random) {
+    use UserOrderBy as By;
+    for by in [By::Id, By::Name, By::Login, By::Registered, By::Slug, By::Email, By::Url] {
+        let q = UserQuery::default().order_by(by).order(Order::Asc).limit(Some(4)).next(true);
+        let page = |beyond| store.read_blocking(|db| users::query(db, &q.clone().beyond(beyond))).map(split);
+        let insert = |random: &mut Random| {
+            let [login, nicename, email, display_name] = [(); 4].map(|()| random.word());
+            let user = User { login, nicename, email, display_name, registered: random.date(), ..User::default() };
+            store.write_blocking(move |tx| users::insert(tx, &user)).unwrap();
+        };
+        let delete =
+            |id| assert!(store.write_blocking(move |tx| users::delete(tx, svc_model::UserId(id), None)).unwrap());
+        walk(&format!("users by {by:?}"), &Kind { page: &page, insert: &insert, delete: &delete }, random, false);
+    }
+}
+
+fn walk_comments(store: &Store, random: &mut Random) {
+    use CommentOrderBy as By;
+    for by in [By::Id, By::Date, By::DateGmt, By::Post, By::Parent, By::Type] {
+        let q = CommentQuery::default()
+            .approved(vec!["1".to_owned(), "0".to_owned()])
+            .order_by(by)
+            .limit(Some(4))
+            .next(true);
+        let page = |beyond| store.read_blocking(|db| comments::query(db, &q.clone().beyond(beyond))).map(split);
+        let insert = |random: &mut Random| {
+            let comment = Comment {
+                post: PostId(1000 + random.below(5) as i64),
+                date: random.date(),
+                date_gmt: random.date(),
+                approved: random.below(2).to_string(),
+                comment_type: ["comment", "pingback", ""][random.below(3)].to_owned(),
+                ..Comment::default()
+            };
+            store.write_blocking(move |tx| comments::insert(tx, &comment)).unwrap();
+        };
+        let delete = |id| drop(store.write_blocking(move |tx| comments::delete(tx, CommentId(id))).unwrap());
+        walk(&format!("comments by {by:?}"), &Kind { page: &page, insert: &insert, delete: &delete }, random, false);
+    }
+}
+
+#[test]
+fn items_are_returned_once_while_others_come_and_go() {
+    fixture::on_each(|store| {
+        fixture::with_random_statements(|| {
+            let mut random = Random(1);
+            walk_posts(&store, &mut random);
+            walk_terms(&store, &mut random);
+            walk_users(&store, &mut random);
+            walk_comments(&store, &mut random);
+        });
+    });
+}
+
+#[test]
+fn totals_are_those_of_the_whole_list() {
+    fixture::on_each(|store| {
+        let q = PostQuery::published("post", 4).next(true);
+        let first = store.read_blocking(|db| posts::query(db, &q)).unwrap();
+        assert_eq!((first.ids.len(), first.total), (4, Some(51)));
+        let second = q.clone().beyond(first.next.map(Beyond::Position));
+        let second = store.read_blocking(|db| posts::query(db, &second)).unwrap();
+        assert_eq!((second.ids.len(), second.total), (4, Some(51)));
+        let by_offset = store.read_blocking(|db| posts::query(db, &q.clone().offset(4))).unwrap();
+        assert_eq!(second.ids, by_offset.ids);
+        let all = store.read_blocking(|db| posts::query(db, &q.limit(Some(51)))).unwrap();
+        assert_eq!((all.ids.len(), all.next), (51, None), "nothing follows");
+    });
+}
+
+#[test]
+fn positions_of_other_lists_are_refused() {
+    fixture::on_each(|store| {
+        let positions = [
+            Position(vec![]),
+            Position(vec![SortValue::Int(5)]),
+            Position(vec![SortValue::Int(5), SortValue::Int(5)]),
+            Position(vec![SortValue::Text("2024".to_owned()), SortValue::Int(5), SortValue::Int(5)]),
+        ];
+        for beyond in positions.map(Beyond::Position).into_iter().chain([Beyond::Item(i64::MAX)]) {
+            let q = PostQuery::published("post", 4).beyond(Some(beyond));
+            let found = store.read_blocking(|db| posts::query(db, &q));
+            assert!(matches!(found, Err(StoreError::NoPosition)), "{q:?}: {found:?}");
+        }
+    });
+}
