@@ -19,10 +19,10 @@ use crate::{
     site::{Site, basic, on_sqlite, store},
 };
 
-const API: &str = "/svc-json/svc/v2";
+pub(crate) const API: &str = "/svc-json/svc/v2";
 
 /// Responses that are read after every write.
-const READS: &[&str] = &[
+pub(crate) const READS: &[&str] = &[
     "/posts",
     "/posts?per_page=1&page=2",
     "/posts?orderby=title&order=asc&_fields=id,title",
@@ -59,7 +59,7 @@ const READS: &[&str] = &[
 ];
 
 /// Pages for visitors that are read after every write.
-const PAGES: &[&str] = &[
+pub(crate) const PAGES: &[&str] = &[
     "/",
     "/hello-world/",
     "/?p=1",
@@ -79,7 +79,7 @@ const PAGES: &[&str] = &[
 ];
 
 /// Writes over the REST API: method, path, body. `{id}` is the id that the first one returned.
-fn writes() -> Vec<(&'static str, &'static str, Value)> {
+pub(crate) fn writes() -> Vec<(&'static str, &'static str, Value)> {
     vec![
         (
             "POST",
@@ -115,7 +115,7 @@ fn writes() -> Vec<(&'static str, &'static str, Value)> {
 }
 
 /// Writes of another program to the same database.
-const WRITES_OF_OTHERS: &[fn(&mut Tx) -> svc_store::Result<()>] = &[
+pub(crate) const WRITES_OF_OTHERS: &[fn(&mut Tx) -> svc_store::Result<()>] = &[
     |tx| {
         let mut post = posts::get(tx, PostId(1))?.expect("a new site has a post");
         post.title = "By another program".to_owned();
@@ -175,7 +175,7 @@ impl Callers {
 }
 
 /// The parts that must be equal: everything but headers that identify the request.
-fn compared(response: &HttpResponse) -> (u16, &str, Vec<(&str, &str)>) {
+pub(crate) fn compared(response: &HttpResponse) -> (u16, &str, Vec<(&str, &str)>) {
     // `Last-Modified` appears some seconds after the last change.
     let not_compared = ["date", "x-request-id", "last-modified"];
     let is_compared = |name: &str| !not_compared.contains(&name.to_ascii_lowercase().as_str());

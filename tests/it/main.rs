@@ -5,6 +5,7 @@
 mod admin;
 mod browser;
 mod bucket;
+mod cache_tags;
 mod cached_responses;
 mod client;
 mod clients;

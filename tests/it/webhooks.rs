@@ -24,14 +24,14 @@ const API: &str = "/svc-json/svc/v2";
 
 /// A request that a receiver got.
 #[derive(Clone, Debug)]
-struct Received {
+pub(crate) struct Received {
     headers: Vec<(String, String)>,
     body: String,
     at: Instant,
 }
 
 impl Received {
-    fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(of, _)| of.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str()).unwrap_or_default()
     }
@@ -68,13 +68,13 @@ fn now() -> u64 {
 }
 
 /// A receiver that answers requests with statuses in turn, the last one forever.
-struct Receiver {
+pub(crate) struct Receiver {
     address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
 }
 
 impl Receiver {
-    async fn start(statuses: &'static [&'static str]) -> Self {
+    pub(crate) async fn start(statuses: &'static [&'static str]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let received: Arc<Mutex<Vec<Received>>> = Arc::default();
@@ -122,16 +122,16 @@ impl Receiver {
         Receiver { address, received }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
-    fn all(&self) -> Vec<Received> {
+    pub(crate) fn all(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
     }
 
     /// Waits for this number of requests.
-    async fn wait_for(&self, n: usize) -> Vec<Received> {
+    pub(crate) async fn wait_for(&self, n: usize) -> Vec<Received> {
         for _ in 0..1_500 {
             if self.all().len() >= n {
                 return self.all();

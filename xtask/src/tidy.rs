@@ -59,7 +59,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-admin", &["svc-metrics", "svc-brand", "svc-model", "svc-auth", "svc-content", "svc-text", "svc-schema", "svc-routing", "svc-site", "svc-http", "svc-login"]),
     ("svc-monitoring", &["svc-metrics", "svc-versions", "svc-store", "svc-site", "svc-http", "svc-listen", "svc-bridge", "svc-login"]),
     ("svc-wp-config", &[]),
-    ("svc-config", &["svc-auth", "svc-brand", "svc-bridge", "svc-certificates", "svc-fetch", "svc-gateway", "svc-listen", "svc-login", "svc-mail",
+    ("svc-config", &["svc-auth", "svc-brand", "svc-bridge", "svc-certificates", "svc-events", "svc-fetch", "svc-gateway", "svc-listen", "svc-login", "svc-mail",
                      "svc-monitoring", "svc-packages", "svc-registrations", "svc-wp-config"]),
     ("svc-server", &["svc-config", "svc-certificates", "svc-metrics", "svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing",
                      "svc-openapi", "svc-model", "svc-auth", "svc-store", "svc-packages", "svc-media",

@@ -20,8 +20,10 @@ use std::{
     time::Duration,
 };
 
+use http::HeaderName;
 use svc_auth::Secret;
 use svc_brand::Brand;
+use svc_events::purge;
 use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, ConnectionLimits, Network};
 use svc_login::WrongPassword;
@@ -143,6 +145,14 @@ pub struct Config {
     pub require_preconditions: bool,
     /// Time in seconds for which responses of the REST API to requests without credentials may be cached outside.
     pub api_max_age: Option<u32>,
+    /// Time in seconds for which caches in front of the server may keep responses to requests without credentials.
+    pub shared_max_age: Option<u32>,
+    /// Time in seconds for which a cache may use an expired response while it requests a new one.
+    pub stale_while_revalidate: Option<u32>,
+    /// The header with what a response depends on.
+    pub cache_tags: Option<HeaderName>,
+    /// The caches that are told of changes.
+    pub purge: Option<purge::Receiver>,
     /// Whether the administration area is served.
     pub admin: bool,
     /// Whether the API explorer is served; default: in the local environment only.
@@ -301,8 +311,11 @@ impl Config {
             environment: read.optional("environment", str::parse)?,
             wrong_application_password: read.required("wrong_application_password", values::wrong_password)?,
             require_preconditions: read.required("require_preconditions", values::boolean)?,
-            api_max_age: read
-                .optional("api_max_age", |text| text.parse().map_err(|_| "must be a number of seconds".to_owned()))?,
+            api_max_age: read.optional("api_max_age", whole_seconds)?,
+            shared_max_age: read.optional("shared_max_age", whole_seconds)?,
+            stale_while_revalidate: read.optional("stale_while_revalidate", whole_seconds)?,
+            cache_tags: read.optional("cache_tags", values::header_name)?,
+            purge: purge(read)?,
             admin: read.required("admin", values::boolean)?,
             explorer: read.optional("explorer", values::boolean)?,
             debug: read.required("debug", values::boolean)?,
@@ -369,6 +382,15 @@ impl Config {
         if self.mail.is_some() && self.wordpress.is_some() {
             all.push("`mail` has no effect with `wordpress.upstream`: WordPress sends its mails".to_owned());
         }
+        if self.purge.is_some() && self.wordpress.is_some() {
+            all.push("`purge.service` has no effect with `wordpress.upstream`: responses have no tags".to_owned());
+        }
+        if self.shared_max_age.is_some() && (self.cache_tags.is_none() || self.purge.is_none()) {
+            all.push(
+                "`shared_max_age` without `cache_tags` and `purge.service`: caches keep responses that have changed"
+                    .to_owned(),
+            );
+        }
         all
     }
 
@@ -398,6 +420,26 @@ fn mail(read: &mut Reader<'_>, folder: &Path) -> Result<Option<MailSettings>, Co
     }
 }
 
+/// The caches that are told of changes, if there are any.
+fn purge(read: &mut Reader<'_>) -> Result<Option<purge::Receiver>, ConfigError> {
+    let text = |text: &str| Ok(text.to_owned());
+    let service: Option<purge::Service> = read.optional("purge.service", str::parse)?;
+    let settings = purge::Settings {
+        urls: read.required("purge.url", values::texts)?,
+        id: read.optional("purge.id", text)?,
+        token: read.optional("purge.token", |text| Ok(Secret::new(text)))?,
+        method: read.optional("purge.method", text)?,
+        headers: read.required("purge.headers", values::headers)?,
+        body: read.optional("purge.body", text)?,
+    };
+    let Some(service) = service else { return Ok(None) };
+    purge::Receiver::new(service, settings).map(Some).map_err(|purge::Invalid(key, what)| {
+        let given = read.layers.get(key).or_else(|| read.layers.get("purge.service"));
+        let origin = given.map_or(SettingOrigin::Default, |given| given.origin.clone());
+        ConfigError::at(&origin, format!("`{key}` {what}"))
+    })
+}
+
 /// The bucket for uploads, if one is set.
 fn bucket(read: &mut Reader<'_>) -> Result<Option<Bucket>, ConfigError> {
     let text = |text: &str| Ok(text.to_owned());
@@ -421,6 +463,10 @@ fn bucket_name(name: &str, is_supported: bool) -> Result<String, String> {
 
 fn same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+fn whole_seconds(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "must be a number of seconds".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

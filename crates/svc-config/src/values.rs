@@ -169,6 +169,42 @@ pub(super) fn list<T: FromStr<Err = String>>(text: &str) -> Result<Vec<T>, Strin
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::parse).collect()
 }
 
+/// A comma-separated list of texts.
+pub(super) fn texts(text: &str) -> Result<Vec<String>, String> {
+    list::<Text>(text).map(|texts| texts.into_iter().map(|text| text.0).collect())
+}
+
+struct Text(String);
+
+impl FromStr for Text {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Text(text.to_owned()))
+    }
+}
+
+/// A comma-separated list of headers. A part without a colon belongs to the value before it.
+pub(super) fn headers(text: &str) -> Result<Vec<String>, String> {
+    let mut all: Vec<String> = Vec::new();
+    for part in text.split(',').filter(|part| !part.trim().is_empty()) {
+        let is_header = part.split_once(':').is_some_and(|(name, _)| name.trim().parse::<http::HeaderName>().is_ok());
+        match all.last_mut().filter(|_| !is_header) {
+            Some(last) => last.push_str(&format!(",{part}")),
+            None => all.push(part.trim().to_owned()),
+        }
+    }
+    Ok(all)
+}
+
+/// The name of a header that says something about a response, but nothing about how to transfer or store it.
+pub(super) fn header_name(text: &str) -> Result<http::HeaderName, String> {
+    let name: http::HeaderName = text.parse().map_err(|_| "must be the name of a header".to_owned())?;
+    let standard = ["cache-control", "content-", "set-cookie", "vary", "etag", "link", "location", "access-control-"];
+    let is_standard = standard.iter().any(|start| name.as_str().starts_with(start));
+    if is_standard { Err("must be the name of a header for tags, such as xkey".to_owned()) } else { Ok(name) }
+}
+
 /// A size in bytes: a number, or one followed by KB, MB or GB (powers of 1024).
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));

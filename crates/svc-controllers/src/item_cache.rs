@@ -160,8 +160,8 @@ impl ItemCache {
 /// The dependencies of new items, which they share, with the maximum age of items.
 pub(crate) fn shared(cx: &Context, mut dependencies: Dependencies) -> Arc<Dependencies> {
     // The response that is made now must not be cached longer than one that finds the items cached.
-    cx.expires_in(MAX_AGE);
-    dependencies.expires_in(MAX_AGE);
+    cx.recheck_after(MAX_AGE);
+    dependencies.recheck_after(MAX_AGE);
     Arc::new(dependencies)
 }
 
@@ -220,7 +220,7 @@ impl CacheAccess<'_> {
             return Ok(found);
         }
         let load = async |part: Context| {
-            part.expires_in(MAX_AGE);
+            part.recheck_after(MAX_AGE);
             load(part).await
         };
         let (page, dependencies) = self.cx.scope(load).await;

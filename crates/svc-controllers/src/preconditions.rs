@@ -1,7 +1,7 @@
 //! Conditional requests: the object that a route reads and changes, the preconditions of requests for it, and the
 //! validators of its responses. `svc_site` checks the preconditions in the transaction.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta};
 use svc_model::PostId;
@@ -74,7 +74,11 @@ impl ObjectRoute {
     }
 
     fn validators(&self, cx: &Context, state: ObjectState) -> Validators {
-        let certain = state.modified.filter(|modified| *modified + CERTAIN_AFTER <= self.site.now(cx));
+        let certain = state.modified.filter(|modified| *modified + CERTAIN_AFTER <= self.site.clock());
+        if certain != state.modified {
+            // The date is sent soon.
+            cx.recheck_after(Duration::from_secs(1));
+        }
         Validators { state: Some(state.tag), modified: certain.map(|modified| modified.and_utc().timestamp()) }
     }
 }

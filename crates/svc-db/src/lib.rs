@@ -50,7 +50,7 @@ pub use handle::{Charset, Db, ReadText, Tx, WriteText, pad};
 pub use quoted::quoted;
 pub use request::get_or_load;
 pub use row_log::{IndexedRows, LogEntry, LogState, Logged, RowLog, parse_digest};
-pub use rows::Rows;
+pub use rows::{Part, Rows};
 pub use shared::{Companion, Description};
 pub use table_manager::{
     Complete, STAGING_PREFIX, StagedTable, StagedTables, TableManager, create_missing_tables, create_staging_table,

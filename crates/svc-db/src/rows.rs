@@ -4,33 +4,76 @@
 //! Frequent statements name the rows instead. Both sides use the same keys: a write of known rows changes those rows and
 //! everything that depends on *any* row; a write of unknown rows also changes everything that depends on *a* row.
 
-use svc_versions::{Context, Key};
+use svc_versions::{Context, Key, MAX_MEMBER};
 
 /// Rows of a table, by the id of the object that they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Rows(&'static str);
+pub struct Rows {
+    name: &'static str,
+    /// The family of their keys: a hash of the name.
+    family: u16,
+}
+
+/// What a key of [`Rows`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// The rows of the object with this id, modulo 2^48.
+    Of(u64),
+    /// Any rows: changes with all of them.
+    Any,
+    /// Changes when it is not known which rows change.
+    Unknown,
+}
+
+/// The members of a family of keys that are not ids.
+const ANY: u64 = MAX_MEMBER;
+const UNKNOWN: u64 = MAX_MEMBER - 1;
 
 impl Rows {
     /// The rows with this name. Rows with equal names are the same.
     pub const fn named(name: &'static str) -> Self {
-        Rows(name)
+        let hash = hash_of(name.as_bytes());
+        let family = (hash ^ (hash >> 16) ^ (hash >> 32) ^ (hash >> 48)) as u16;
+        // Zero is the family of other keys.
+        Rows { name, family: if family == 0 { 1 } else { family } }
     }
 
     /// The name.
     pub const fn name(self) -> &'static str {
-        self.0
+        self.name
+    }
+
+    /// The family of their keys.
+    pub const fn family(self) -> u16 {
+        self.family
+    }
+
+    /// What a key stands for; `None` if it is not one of these rows.
+    pub fn part(self, key: Key) -> Option<Part> {
+        let (_, member) = key.as_member().filter(|(family, _)| *family == self.family)?;
+        Some(match member {
+            ANY => Part::Any,
+            UNKNOWN => Part::Unknown,
+            id => Part::Of(id),
+        })
     }
 
     fn row(self, id: i64) -> Key {
-        Key::of(&(self, "row", id))
+        Key::member(self.family, id.cast_unsigned())
     }
 
-    fn any(self) -> Key {
-        Key::of(&(self, "any"))
+    /// The key of rows that belong to something with this name.
+    pub fn with_name(self, name: &str) -> Key {
+        Key::member(self.family, hash_of(name.as_bytes()))
+    }
+
+    /// The key of any of the rows, which changes with all of them.
+    pub fn any(self) -> Key {
+        Key::member(self.family, ANY)
     }
 
     fn unknown(self) -> Key {
-        Key::of(&(self, "unknown"))
+        Key::member(self.family, UNKNOWN)
     }
 
     /// Records that the current computation depends on the rows of these objects, whether they exist or not.
@@ -49,7 +92,34 @@ impl Rows {
     }
 
     /// The keys that a write of unknown rows changes.
-    pub(crate) fn all_changed(self) -> [Key; 2] {
+    pub fn all_changed(self) -> [Key; 2] {
         [self.any(), self.unknown()]
+    }
+}
+
+/// FNV-1a, which is the same in all processes.
+const fn hash_of(bytes: &[u8]) -> u64 {
+    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
+        at += 1;
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOATS: Rows = Rows::named("boats");
+
+    #[test]
+    fn keys_are_found_to_be_parts_of_their_rows() {
+        let changed: Vec<_> = BOATS.changed(&[7]).map(|key| BOATS.part(key)).collect();
+        assert_eq!(changed, [Some(Part::Of(7)), Some(Part::Any)]);
+        assert_eq!(BOATS.all_changed().map(|key| BOATS.part(key)), [Some(Part::Any), Some(Part::Unknown)]);
+        assert_eq!(Rows::named("flags").part(BOATS.any()), None);
+        assert_eq!(BOATS.part(Key::of(&"boats")), None);
+        assert_ne!(BOATS.with_name("a"), BOATS.with_name("b"));
     }
 }

@@ -4,6 +4,7 @@ pub mod audience;
 mod derive;
 pub mod event;
 pub mod hub;
+pub mod purge;
 pub mod source;
 pub mod webhooks;
 

@@ -2,7 +2,7 @@
 
 use std::{io::Read, time::Duration};
 
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, Method, Request, Uri};
 use ureq::{
     Agent,
     config::Config,
@@ -107,21 +107,37 @@ impl Get {
     }
 }
 
-/// A POST request. Redirects are not followed: the response is returned as it is.
+/// A POST request, or one with another method and a body. Redirects are not followed: the response is returned as it is.
 #[derive(Clone, Debug)]
 pub struct Post {
+    method: Method,
     url: String,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     timeout: Duration,
     limit: u64,
+    allowed: Vec<Allowed>,
 }
 
 impl Post {
     /// A request for `url` with this body, a total timeout of 5 seconds, of whose response at most 4 KiB are read.
     pub fn new(url: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        let (headers, timeout) = (Vec::new(), Duration::from_secs(5));
-        Post { url: url.into(), headers, body: body.into(), timeout, limit: 4 << 10 }
+        let (headers, timeout, allowed) = (Vec::new(), Duration::from_secs(5), Vec::new());
+        Post { method: Method::POST, url: url.into(), headers, body: body.into(), timeout, limit: 4 << 10, allowed }
+    }
+
+    /// Replaces the method, also by one that HTTP does not define, such as `PURGE`.
+    #[must_use]
+    pub fn method(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    /// Permits further targets for this request.
+    #[must_use]
+    pub fn allow(mut self, allowed: impl IntoIterator<Item = Allowed>) -> Self {
+        self.allowed.extend(allowed);
+        self
     }
 
     /// Adds a header.
@@ -177,12 +193,16 @@ impl GuardedClient {
     /// # Errors
     /// If the URL is not permitted, or the request fails or times out.
     pub fn post(&self, post: &Post) -> Result<FetchedResponse, FetchError> {
-        let guard = self.guard.clone();
+        let guard = self.guard.clone().with(post.allowed.iter().cloned());
         guard.check_uri(&post.url.parse().map_err(|_| FetchError::InvalidUrl)?)?;
         let agent = self.agent(guard, post.timeout, 0);
-        let request =
-            post.headers.iter().fold(agent.post(&post.url), |request, (name, value)| request.header(name, value));
-        read(request.send(&post.body[..])?, post.limit)
+        let request = Request::builder().method(&post.method).uri(&post.url);
+        let request = post.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        let response = match post.body.is_empty() && post.method != Method::POST {
+            true => agent.run(request.body(()).map_err(ureq::Error::from)?)?,
+            false => agent.run(request.body(&post.body[..]).map_err(ureq::Error::from)?)?,
+        };
+        read(response, post.limit)
     }
 
     fn agent(&self, guard: Guard, timeout: Duration, max_redirects: u32) -> Agent {
@@ -192,6 +212,7 @@ impl GuardedClient {
             .max_response_header_size(MAX_HEADER_BYTES)
             .max_idle_connections(0)
             .http_status_as_error(false)
+            .allow_non_standard_methods(true)
             .save_redirect_history(true)
             // A proxy from the environment would resolve host names itself, and so bypass the guard.
             .proxy(None)

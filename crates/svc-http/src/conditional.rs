@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-    LAST_MODIFIED, VARY,
+    LAST_MODIFIED,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
 use http_body_util::Full;
@@ -40,15 +40,6 @@ pub(crate) fn add_validators(out: &mut HeaderMap, own: &Headers, validators: &Va
 
 fn system_time(seconds: i64) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(seconds).ok()?))
-}
-
-/// Lets caches use a response to an anonymous request for `seconds`. The response then varies by everything that
-/// identifies a caller: a cache must not give it to one who is logged in.
-pub(crate) fn allow_caching(out: &mut HeaderMap, seconds: u32, nonce_header: &str) {
-    set(out, CACHE_CONTROL.as_str(), &format!("public, max-age={seconds}"));
-    if let Ok(vary) = HeaderValue::from_str(&format!("Authorization, Cookie, {nonce_header}")) {
-        out.append(VARY, vary);
-    }
 }
 
 /// Whether the request has credentials of any kind.

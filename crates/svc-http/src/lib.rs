@@ -16,6 +16,7 @@ mod root;
 mod route_url;
 mod runner;
 mod service;
+mod shared_caching;
 mod spool;
 mod transport;
 
@@ -29,4 +30,5 @@ pub use svc_routing::Cost;
 
 pub use runner::{Overloaded, Runner, Work, context_of, run};
 pub use service::{DenialCode, ResponseBody, RestService, RestServiceBuilder, ServerSource};
+pub use shared_caching::{CacheTags, SharedCaching};
 pub use transport::transport_of;

@@ -28,6 +28,7 @@ use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, Flight, ResponseC
 use crate::root::{Root, mount_path};
 use crate::route_url::normalize;
 use crate::runner::{self, Inline, Overloaded, Runner};
+use crate::shared_caching::SharedCaching;
 
 /// How often a request waits for another one that generates the same response, before it generates its own.
 const MAX_FLIGHTS: usize = 4;
@@ -59,7 +60,7 @@ struct ServiceInner {
     /// The longest time for which a response is cached.
     cache_lifetime: Duration,
     root: Root,
-    max_age: Option<u32>,
+    caching: SharedCaching,
 }
 
 /// The settings of the response cache.
@@ -106,7 +107,7 @@ pub struct RestServiceBuilder {
     response_cache: Option<CacheSettings>,
     root: Root,
     runner: Arc<dyn Runner>,
-    max_age: Option<u32>,
+    caching: SharedCaching,
 }
 
 impl Default for RestServiceBuilder {
@@ -117,7 +118,7 @@ impl Default for RestServiceBuilder {
             response_cache: None,
             root: Root::Server,
             runner: Arc::new(Inline),
-            max_age: None,
+            caching: SharedCaching::default(),
         }
     }
 }
@@ -184,10 +185,10 @@ impl RestServiceBuilder {
         self
     }
 
-    /// Lets browsers and proxies use [cacheable](svc_routing::Served::cacheable) responses to requests without
-    /// credentials for this time, in seconds. By default such responses have no `Cache-Control`, as in WordPress.
-    pub fn anonymous_max_age(mut self, seconds: Option<u32>) -> Self {
-        self.max_age = seconds;
+    /// Lets browsers and caches in front of the server use [cacheable](svc_routing::Served::cacheable) responses to requests
+    /// without credentials. By default such responses have no `Cache-Control`, as in WordPress.
+    pub fn shared_caching(mut self, caching: SharedCaching) -> Self {
+        self.caching = caching;
         self
     }
 
@@ -205,7 +206,7 @@ impl RestServiceBuilder {
 
     /// The service that calls `source` for the server of each request.
     pub fn build_from(self, source: impl ServerSource) -> RestService {
-        let Self { authenticator, limits, response_cache, root, runner, max_age } = self;
+        let Self { authenticator, limits, response_cache, root, runner, caching } = self;
         let cache_lifetime = response_cache.as_ref().map_or(Duration::ZERO, |settings| settings.lifetime);
         let response_cache = response_cache.map(|CacheSettings { versions, current_stamp, .. }| {
             ResponseCache::new(
@@ -225,7 +226,7 @@ impl RestServiceBuilder {
             response_cache,
             cache_lifetime,
             root,
-            max_age,
+            caching,
         }))
     }
 }
@@ -441,10 +442,17 @@ impl RestService {
     async fn dispatch_and_cache(&self, received: Received) -> (HttpResponse<ResponseBody>, bool) {
         let cx = received.req.cx().clone();
         cx.renew_stamp(received.key.as_ref().map(|key| key.stamp));
-        let ((response, cacheable), mut dependencies) = cx.scope(|part| Box::pin(self.dispatch(received, part))).await;
+        let (dispatched, mut dependencies) = cx.scope(|part| Box::pin(self.dispatch(received, part))).await;
+        let Dispatched { mut response, mut cacheable, is_public } = dispatched;
+        if is_public {
+            let cached = cacheable.iter_mut().map(|cacheable| &mut cacheable.headers);
+            for headers in cached.chain([response.headers_mut()]) {
+                self.0.caching.describe(headers, &dependencies);
+            }
+        }
         let is_cached = match (&self.0.response_cache, cacheable) {
             (Some(cache), Some(cacheable)) => {
-                dependencies.expires_in(self.0.cache_lifetime);
+                dependencies.recheck_after(self.0.cache_lifetime);
                 cache.insert(cacheable, dependencies)
             }
             _ => false,
@@ -452,8 +460,8 @@ impl RestService {
         (response, is_cached)
     }
 
-    /// Authenticates and dispatches a request. Also returns what can be cached of the response.
-    async fn dispatch(&self, received: Received, cx: Context) -> (HttpResponse<ResponseBody>, Option<Cacheable>) {
+    /// Authenticates and dispatches a request.
+    async fn dispatch(&self, received: Received, cx: Context) -> Dispatched {
         let Received { req, body_error, jsonp, root, method, headers: wire_headers, extensions, key, requests } =
             received;
         let req = req.with_cx(cx.clone());
@@ -507,16 +515,20 @@ impl RestService {
         let (key, cacheable) = (key.filter(|_| served.cacheable), served.cacheable);
         let denial = DenialCode::of(&served);
         let (status, mut headers, body) = response::content(out, served, &format, &effective_method);
+        let is_public = !is_personal
+            && !self.0.caching.is_none()
+            && cacheable
+            && effective_method == Method::GET
+            && !conditional::has_credentials(&wire_headers, &nonce_header);
         if is_personal {
             response::forbid_caching(&mut headers);
-        } else if let Some(seconds) = self.0.max_age.filter(|_| cacheable && effective_method == Method::GET)
-            && !conditional::has_credentials(&wire_headers, &nonce_header)
-        {
-            conditional::allow_caching(&mut headers, seconds, &nonce_header);
+        } else if is_public {
+            // A cache must not give the response to a caller who is logged in.
+            self.0.caching.allow(&mut headers, &format!("Authorization, Cookie, {nonce_header}"));
         }
         // The hooks may have been registered since the key was made.
         let key = key.filter(|key| status == StatusCode::OK && key.has_origin == is_filtered);
-        let to_cache =
+        let cacheable =
             key.map(|key| Cacheable { key, requests, logged_in, headers: headers.clone(), body: body.clone() });
         if !is_filtered {
             cors::add(&mut headers, &wire_headers, &method, logged_in);
@@ -526,8 +538,17 @@ impl RestService {
         if let Some(code) = denial {
             response.extensions_mut().insert(code);
         }
-        (response, to_cache)
+        Dispatched { response, cacheable, is_public }
     }
+}
+
+/// The response to a request that was dispatched.
+struct Dispatched {
+    response: HttpResponse<ResponseBody>,
+    /// What can be cached of it.
+    cacheable: Option<Cacheable>,
+    /// Whether caches in front of the server may use it.
+    is_public: bool,
 }
 
 /// The code of the error in a response with status 401 or 403, such as `rest_forbidden`: an extension of the response, for the log.

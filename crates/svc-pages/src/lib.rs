@@ -118,7 +118,11 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
         let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Page::failure(status)
     });
-    let page = Arc::new(page.ready());
+    let mut page = page.ready();
+    if let Some(slot) = &slot {
+        slot.describe(&mut page, &dependencies);
+    }
+    let page = Arc::new(page);
     if let Some(slot) = slot {
         slot.insert(&page, dependencies);
     }

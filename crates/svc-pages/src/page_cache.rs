@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, Method, header, request::Parts};
-use svc_http::{Uncached, transport_of};
+use svc_http::{SharedCaching, Uncached, transport_of};
 use svc_site::Site;
 use svc_store::Store;
 use svc_versions::{Dependencies, Stamp, Transport, Usage, VersionedCache};
@@ -30,6 +30,8 @@ pub struct PageCache {
     pages: VersionedCache<Arc<str>, Arc<ReadyPage>>,
     /// Starts of the names of the cookies that pages read.
     cookies: [String; 2],
+    /// What caches in front of the server may do.
+    shared: SharedCaching,
 }
 
 /// Where the page of a request is cached. A request extension.
@@ -46,7 +48,14 @@ impl PageCache {
     /// A cache of at most `capacity` bytes.
     pub fn new(site: &Site, capacity: u64) -> Self {
         let cookies = [site.brand.cookie(svc_auth::Scheme::LoggedIn.name()), site.brand.post_password_cookie()];
-        PageCache { store: site.store.clone(), pages: VersionedCache::new(capacity), cookies }
+        let shared = SharedCaching::default();
+        PageCache { store: site.store.clone(), pages: VersionedCache::new(capacity), cookies, shared }
+    }
+
+    /// Lets caches in front of the server use pages that are the same for everybody. By default they have no `Cache-Control`.
+    #[must_use]
+    pub fn shared(self, shared: SharedCaching) -> Self {
+        PageCache { shared, ..self }
     }
 
     /// The size of the cache, with hits and misses.
@@ -90,13 +99,21 @@ impl Slot {
         found.map(|(page, _)| page)
     }
 
+    /// Tells caches in front of the server what they may do with a page.
+    pub(crate) fn describe(&self, page: &mut ReadyPage, dependencies: &Dependencies) {
+        if page.is_for_everybody() {
+            self.cache.shared.allow(&mut page.headers, "Cookie");
+            self.cache.shared.describe(&mut page.headers, dependencies);
+        }
+    }
+
     /// Caches a page, unless it is for one visitor or too large.
     pub(crate) fn insert(self, page: &Arc<ReadyPage>, mut dependencies: Dependencies) {
         let Slot { cache, transport, url, stamp } = self;
         if !page.is_for_everybody() || page.body.len() > MAX_BODY {
             return;
         }
-        dependencies.expires_in(MAX_AGE);
+        dependencies.recheck_after(MAX_AGE);
         // Headers are few and short.
         let size = url.len() + page.body.len() + 2_048;
         cache.pages.insert(transport, url, Arc::clone(page), size, dependencies, stamp);

@@ -175,7 +175,7 @@ impl Page {
 #[derive(Debug)]
 pub(crate) struct ReadyPage {
     status: StatusCode,
-    headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     /// Its `ETag`, if it has one.
     tag: Option<String>,

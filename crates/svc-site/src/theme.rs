@@ -150,7 +150,7 @@ impl ThemeCache {
         if is_watched {
             cx.depends_on(files)
         } else {
-            cx.expires_in(CHECK_INTERVAL)
+            cx.recheck_after(CHECK_INTERVAL)
         }
         let mut slot = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = slot.as_mut()

@@ -23,6 +23,7 @@ mod fixture;
 mod store_tests;
 
 pub mod authors;
+pub mod cache_tags;
 pub mod comment_threads;
 pub mod comments;
 pub mod descriptions;

@@ -29,9 +29,11 @@ pub const COMMENT_META: Rows = Rows::named("comment meta");
 pub const OPTIONS: Rows = Rows::named("options");
 /// Links.
 pub const LINKS: Rows = Rows::named("links");
+/// The lists of posts, by type. They are not in the log of changes, since they follow from the posts.
+pub const POST_LISTS: Rows = Rows::named("lists of posts");
 
 /// The lists of posts of a type that depend on nothing but the columns of
 /// [`listing`](crate::posts::Listing): they do not change when a text is edited.
 pub(crate) fn post_lists(post_type: &str) -> Key {
-    Key::of(&("lists of posts", post_type.to_ascii_lowercase()))
+    POST_LISTS.with_name(&post_type.to_ascii_lowercase())
 }

@@ -12,7 +12,7 @@ use crate::{Context, Dependencies, Stamp, Transport, Versions};
 
 /// Memory of an entry besides its value, in bytes, and of a dependency.
 const ENTRY: usize = 128;
-const DEPENDENCY: usize = 4;
+const DEPENDENCY: usize = size_of::<crate::Key>();
 
 /// A cache of limited size. A value is returned as long as nothing that it depends on has changed, to requests with the
 /// [transport](Transport) of the request that it was computed for.

@@ -224,10 +224,16 @@ impl Context {
         self.recording(|recording| keys.into_iter().for_each(|key| recording.add(key)));
     }
 
-    /// Records that the result of the current computation is valid for at most this long, because it depends on the time, on
-    /// files, or on something else whose changes are not observed.
+    /// Records that the result of the current computation is valid for at most this long, because it depends on the time or on
+    /// something with a lifetime.
     pub fn expires_in(&self, time: Duration) {
         self.recording(|recording| recording.expire(Instant::now() + time));
+    }
+
+    /// Records that the result of the current computation is computed again after this time at the latest, because it depends
+    /// on files or on something else whose changes are not observed. Caches in front of the server may keep it for longer.
+    pub fn recheck_after(&self, time: Duration) {
+        self.recording(|recording| recording.recheck(Instant::now() + time));
     }
 
     /// Records that the result of the current computation must not be cached.
@@ -330,11 +336,11 @@ mod tests {
     use super::*;
     use crate::Versions;
 
-    fn key(n: u32) -> Key {
+    fn key(n: u64) -> Key {
         Key::of(&n)
     }
 
-    fn sorted(keys: &[u32]) -> Vec<Key> {
+    fn sorted(keys: &[u64]) -> Vec<Key> {
         let mut keys: Vec<Key> = keys.iter().map(|n| key(*n)).collect();
         keys.sort_unstable();
         keys
@@ -365,6 +371,9 @@ mod tests {
         assert!(outer.is_cacheable() && !outer.has_expired());
         let ((), expired) = cx.capture(|| cx.expires_in(Duration::ZERO));
         assert!(expired.has_expired());
+        let ((), rechecked) = cx.capture(|| cx.capture(|| cx.recheck_after(Duration::ZERO)).0);
+        assert!(rechecked.has_expired() && rechecked.lifetime().is_none());
+        assert_eq!(expired.lifetime(), Some(Duration::ZERO));
         let ((), never) = cx.capture(|| cx.never());
         assert!(!never.is_cacheable());
         let ((), outer) = cx.capture(|| cx.capture(|| cx.depends_on_request()).0);

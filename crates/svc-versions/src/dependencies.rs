@@ -10,6 +10,8 @@ pub struct Dependencies {
     keys: Vec<Key>,
     /// When the value expires, at the latest.
     expires: Option<Instant>,
+    /// When the value is known to become another one, at the latest: like `expires`, but not because of what is not observed.
+    ends: Option<Instant>,
     /// Whether the value depends on something that cannot be observed.
     never: bool,
     /// Whether the value depends on the request that it was computed for.
@@ -18,7 +20,7 @@ pub struct Dependencies {
 
 impl Dependencies {
     /// The keys, sorted, each once.
-    pub(crate) fn keys(&self) -> &[Key] {
+    pub fn keys(&self) -> &[Key] {
         &self.keys
     }
 
@@ -38,9 +40,15 @@ impl Dependencies {
         self.expires.is_some_and(|at| at <= Instant::now())
     }
 
-    /// Limits how long a value is valid.
-    pub fn expires_in(&mut self, time: Duration) {
-        self.expire(Instant::now() + time);
+    /// Limits how long a value is used before it is computed again, because it depends on something whose changes are not
+    /// observed.
+    pub fn recheck_after(&mut self, time: Duration) {
+        self.recheck(Instant::now() + time);
+    }
+
+    /// How long the value is the same if nothing changes: until a clock or a lifetime changes it. `None` if nothing does.
+    pub fn lifetime(&self) -> Option<Duration> {
+        self.ends.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
     /// Number of keys.
@@ -58,7 +66,12 @@ impl Dependencies {
     }
 
     pub(crate) fn expire(&mut self, at: Instant) {
-        self.expires = Some(self.expires.map_or(at, |before| before.min(at)));
+        self.recheck(at);
+        self.ends = earlier(self.ends, at);
+    }
+
+    pub(crate) fn recheck(&mut self, at: Instant) {
+        self.expires = earlier(self.expires, at);
     }
 
     pub(crate) fn never(&mut self) {
@@ -72,7 +85,8 @@ impl Dependencies {
     /// Adds other dependencies.
     pub fn extend(&mut self, other: &Self) {
         self.keys.extend_from_slice(&other.keys);
-        other.expires.into_iter().for_each(|at| self.expire(at));
+        other.expires.into_iter().for_each(|at| self.recheck(at));
+        other.ends.into_iter().for_each(|at| self.expire(at));
         self.never |= other.never;
         self.of_request |= other.of_request;
         if self.keys.len() > 4_096 {
@@ -86,4 +100,8 @@ impl Dependencies {
         self.keys.sort();
         self.keys.dedup();
     }
+}
+
+fn earlier(known: Option<Instant>, at: Instant) -> Option<Instant> {
+    Some(known.map_or(at, |known| known.min(at)))
 }

@@ -13,4 +13,4 @@ pub use cache::{Usage, VersionedCache};
 pub use context::Context;
 pub use dependencies::Dependencies;
 pub use transport::{ByTls, Transport};
-pub use versions::{Change, Key, Stamp, Versions};
+pub use versions::{Change, Key, MAX_MEMBER, Stamp, Versions};

@@ -7,15 +7,26 @@ use std::sync::OnceLock;
 use crate::Dependencies;
 use crate::atomic::{AtomicU64, Ordering};
 
-/// Number of slots, a power of two. Keys that share a slot are invalidated together, which only costs time.
-const SLOTS: usize = 1 << 17;
+/// The number of slots as a power of two.
+const SLOT_BITS: u32 = 17;
+
+/// Number of slots. Keys that share a slot are invalidated together, which only costs time.
+const SLOTS: usize = 1 << SLOT_BITS;
 
 /// A change in progress is counted in the upper bits of a slot; the lower bits are the time of the last change.
 const IN_PROGRESS: u64 = 1 << 48;
 
+/// Number of bits of a key that name the member of a family.
+const MEMBER_BITS: u32 = 48;
+
+/// The highest number of a member of a family of keys.
+pub const MAX_MEMBER: u64 = (1 << MEMBER_BITS) - 1;
+
 /// Something that data can be read from or written to, such as a row or a list.
+///
+/// A key is either a hash of a value, or that of a [member](Self::member) of a family, which can be named outside of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key(u32);
+pub struct Key(u64);
 
 impl Key {
     /// The key of a value. Equal values have equal keys. Different values may share a key, so that a change of one
@@ -24,7 +35,19 @@ impl Key {
         // Random, so that clients cannot construct colliding values.
         static HASHER: OnceLock<RandomState> = OnceLock::new();
         let hash = HASHER.get_or_init(RandomState::new).hash_one(value);
-        Key(u32::try_from(hash % SLOTS as u64).unwrap_or_default())
+        Key(hash & MAX_MEMBER)
+    }
+
+    /// The key of a member of a family, such as a row of a table: the same in all processes. Members are numbered up to
+    /// [`MAX_MEMBER`]; of higher numbers, the upper bits are ignored. The family zero is that of [`Key::of`].
+    pub const fn member(family: u16, member: u64) -> Self {
+        Key((family as u64) << MEMBER_BITS | member & MAX_MEMBER)
+    }
+
+    /// The family and the number of the member; `None` if the key is a hash.
+    pub fn as_member(self) -> Option<(u16, u64)> {
+        let family = u16::try_from(self.0 >> MEMBER_BITS).unwrap_or_default();
+        (family != 0).then_some((family, self.0 & MAX_MEMBER))
     }
 }
 
@@ -41,6 +64,8 @@ pub struct Versions {
     /// The last change of everything.
     all: AtomicU64,
     slots: Box<[AtomicU64]>,
+    /// Odd and random, so that clients cannot choose numbers of rows that share a slot.
+    multiplier: u64,
 }
 
 impl Default for Versions {
@@ -63,11 +88,14 @@ impl Versions {
             activity: AtomicU64::new(0),
             all: AtomicU64::new(0),
             slots: (0..slots).map(|_| AtomicU64::new(0)).collect(),
+            multiplier: RandomState::new().hash_one(slots) | 1,
         }
     }
 
     fn slot(&self, key: Key) -> &AtomicU64 {
-        &self.slots[key.0 as usize % self.slots.len()]
+        // The highest bits of the product depend on all bits of the key.
+        let mixed = key.0.wrapping_mul(self.multiplier) >> (u64::BITS - SLOT_BITS);
+        &self.slots[mixed as usize % self.slots.len()]
     }
 
     /// The current time. Take it before reading the data of a value that is to be cached.
@@ -167,6 +195,25 @@ mod tests {
         assert!(!versions.is_current(&on(one), before));
         assert!(!versions.is_current(&Dependencies::default(), before));
         assert!(versions.is_current(&on(one), versions.stamp()));
+    }
+
+    #[test]
+    fn members_are_found_in_their_keys() {
+        assert_eq!(Key::member(7, 12).as_member(), Some((7, 12)));
+        assert_eq!(Key::member(u16::MAX, u64::MAX).as_member(), Some((u16::MAX, MAX_MEMBER)));
+        assert_eq!(Key::of(&"a value").as_member(), None);
+        assert_eq!(Key::of(&"a value"), Key::of(&"a value"));
+    }
+
+    #[test]
+    fn few_keys_share_a_slot() {
+        let versions = Versions::default();
+        let slot = |key| std::ptr::from_ref(versions.slot(key)) as usize;
+        let families = (1..100).map(|family| Key::member(family * 601, MAX_MEMBER));
+        let rows = (0..10_000).map(|id| Key::member(7, id));
+        let hashes = (0..1_000).map(|n| Key::of(&n));
+        let slots: std::collections::HashSet<usize> = families.chain(rows).chain(hashes).map(slot).collect();
+        assert!(slots.len() > 9_000, "{} slots of 11,099 keys", slots.len());
     }
 
     #[test]

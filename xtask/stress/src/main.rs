@@ -10,6 +10,7 @@ mod races;
 mod report;
 mod rights;
 mod scenarios;
+mod varnish;
 
 use std::process::ExitCode;
 

@@ -11,7 +11,7 @@ use xtask_support::say;
 use crate::{
     body, connections, gateway, memory, pages, races,
     report::{Effort, Report},
-    rights,
+    rights, varnish,
 };
 
 /// A scenario: its name, what it attacks, and the function that runs it.
@@ -49,6 +49,11 @@ const SCENARIOS: &[Scenario] = &[
         name: "rights",
         about: "random reads by callers of all roles, while posts, their status and passwords and a role change",
         run: rights::run,
+    },
+    Scenario {
+        name: "varnish",
+        about: "readers through Varnish, while posts change: no response is stale a second later",
+        run: varnish::run,
     },
 ];
 

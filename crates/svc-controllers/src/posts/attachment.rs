@@ -71,7 +71,7 @@ pub(crate) async fn measure(
             && !attached.file.is_empty()
         {
             // Files may be replaced at any time.
-            cx.expires_in(std::time::Duration::from_secs(1));
+            cx.recheck_after(std::time::Duration::from_secs(1));
             attached.measured = site.services.uploads.size(&attached.file).await.map_err(|e| errors::storage(&e))?;
         }
     }

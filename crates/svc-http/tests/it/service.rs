@@ -8,7 +8,9 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use svc_http::{AuthOutcome, Authenticator, Credentials, RequestLimits, RestLayer, RestService, RouteUrls};
+use svc_http::{
+    AuthOutcome, Authenticator, Credentials, RequestLimits, RestLayer, RestService, RouteUrls, SharedCaching,
+};
 use svc_routing::{
     BoxFuture, Cost, Error, FileData, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result, Route,
     get as reads, on, public, without_permission,
@@ -128,7 +130,9 @@ async fn cacheable_responses_without_credentials_have_a_max_age() {
     for (path, endpoint) in routes {
         registry.route("acme/v1", Route::new(path).endpoint(endpoint)).unwrap();
     }
-    let service = RestService::builder().anonymous_max_age(Some(60)).build(registry.build());
+    let service = RestService::builder()
+        .shared_caching(SharedCaching { max_age: Some(60), ..SharedCaching::default() })
+        .build(registry.build());
     for (path, headers, want) in [
         ("/acme/v1/cacheable", &[][..], Some("public, max-age=60")),
         ("/acme/v1/cacheable", &[("cookie", "a=b")][..], None),

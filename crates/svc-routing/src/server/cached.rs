@@ -56,7 +56,7 @@ impl Server {
             return Some(found);
         }
         let part = |part: Context| {
-            part.expires_in(MAX_AGE);
+            part.recheck_after(MAX_AGE);
             make(part)
         };
         let ((item, is_cacheable), dependencies) = cx.scope(part).await;

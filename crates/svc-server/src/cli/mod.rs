@@ -13,6 +13,7 @@ mod mail;
 mod next_steps;
 mod output;
 mod progress;
+mod purge;
 mod reload;
 mod serve;
 mod show;
@@ -85,6 +86,7 @@ fn commands() -> Command {
         .subcommand(users::app_password_command())
         .subcommand(mail::mail_command())
         .subcommand(webhooks::command())
+        .subcommand(purge::command())
         .subcommand(themes::command())
 }
 
@@ -181,6 +183,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("app-password", args)) => users::app_password(&config, args, now),
         Some(("mail", args)) => mail::mail(builder, &config, args),
         Some(("webhooks", args)) => webhooks::run(&config, args, now),
+        Some(("purge", args)) => purge::run(&config, args),
         Some(("theme", args)) => themes::run(&config, args),
         Some((name, args)) => {
             front::dispatch(name, &config, args).unwrap_or_else(|| unreachable!("clap accepts no command {name}"))

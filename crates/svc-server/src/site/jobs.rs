@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use svc_events::{
     EventSource,
+    purge::{self, Purges, QueuePurges},
     webhooks::{QueueWebhooks, Webhooks},
 };
 use svc_site::{
@@ -46,6 +47,31 @@ pub(crate) fn with_webhooks(table: JobTable, source: EventSource) -> JobTable {
         Ok(deliver) => table.with(QueueWebhooks::new(source)).with(deliver),
         Err(error) => {
             tracing::warn!(%error, "webhooks are not sent: cannot create the table of the outbox");
+            table
+        }
+    }
+}
+
+/// Adds the jobs that tell caches in front of the server of changes, if there are such caches.
+pub(crate) fn with_purges(table: JobTable, site: &Arc<Site>, receiver: Option<purge::Receiver>) -> JobTable {
+    let Some(receiver) = receiver else {
+        if let Err(error) = purge::forget(&site.store) {
+            tracing::warn!(%error, "cannot forget how far purges were");
+        }
+        return table;
+    };
+    let has_log = site.store.read_blocking(|db| db.log_bounds()).is_ok_and(|bounds| bounds.is_some());
+    if !has_log {
+        tracing::error!(
+            "`purge.service` requires the setting `change_log` with this database: caches are not told of changes"
+        );
+        return table;
+    }
+    let courier = Purges { site: Arc::clone(site), receiver: Arc::new(receiver) };
+    match Deliver::new(&site.store, courier) {
+        Ok(deliver) => table.with(QueuePurges::new(Arc::clone(site))).with(deliver),
+        Err(error) => {
+            tracing::error!(%error, "caches are not told of changes: cannot create the table of the outbox");
             table
         }
     }

@@ -243,7 +243,8 @@ impl OpenSite {
     /// The background jobs of the site, such as publishing scheduled posts.
     pub(crate) fn jobs(&self) -> JobTable {
         let table = jobs::table(&self.site).with(self.streams.hub().clone());
-        jobs::with_webhooks(table, svc_controllers::events::source(&self.rest_site))
+        let table = jobs::with_webhooks(table, svc_controllers::events::source(&self.rest_site));
+        jobs::with_purges(table, &self.site, self.config.purge.clone())
     }
 
     /// Starts the background jobs of the site, such as publishing scheduled posts. They stop when the result is dropped.

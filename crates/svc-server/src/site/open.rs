@@ -6,7 +6,7 @@ use chrono::Utc;
 use svc_auth::{Keys, Scheme};
 use svc_controllers::{RestSetup, RestSite};
 use svc_events::Hub;
-use svc_http::{Lanes, Runner, ServerSource};
+use svc_http::{CacheTags, Lanes, Runner, ServerSource, SharedCaching};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_mail::Mailer;
@@ -94,7 +94,8 @@ impl SiteBuilder {
             ..svc_http::RequestLimits::default()
         };
         let runner = Arc::clone(&lanes) as Arc<dyn Runner>;
-        let service = rest.service(limits, Arc::new(authenticator), runner, config.api_max_age);
+        let caching = shared_caching(config, &site);
+        let service = rest.service(limits, Arc::new(authenticator), runner, caching.clone());
         let api = rest.server(&Context::background());
         let api = format!("{}/{}", api.site_path(), api.url_prefix());
         let streams =
@@ -116,7 +117,9 @@ impl SiteBuilder {
             history: Arc::new(svc_metrics::History::new(svc_monitoring::SERIES)),
             lanes,
             compression: Compression::new(config.caches.compressed),
-            pages: Arc::new(PageCache::new(&site, config.caches.html)),
+            pages: Arc::new(
+                PageCache::new(&site, config.caches.html).shared(SharedCaching { max_age: None, ..caching }),
+            ),
             texts: self.texts.clone().unwrap_or_else(|| Arc::new(SiteTexts(renderer))),
             site,
             rest_site,
@@ -208,6 +211,22 @@ fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Re
         Err(error) => tracing::warn!(%error, "cannot write the fallback theme"),
     }
     Ok(setup)
+}
+
+/// What caches in front of the server may do.
+fn shared_caching(config: &Config, site: &Site) -> SharedCaching {
+    let names = svc_events::purge::tag_names(site);
+    let tags = config.cache_tags.clone().map(|header| CacheTags {
+        separator: if header.as_str().contains("cache-tag") { "," } else { " " },
+        header,
+        tags_of: Arc::new(move |dependencies| names.of_response(dependencies)),
+    });
+    SharedCaching {
+        max_age: config.api_max_age,
+        shared_max_age: config.shared_max_age,
+        stale_while_revalidate: config.stale_while_revalidate,
+        tags,
+    }
 }
 
 /// The site's public URL, and the path of its log-in page, from its options.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use arc_swap::ArcSwapOption;
 use svc_auth::cookie::site_hash;
 use svc_controllers::RestSite;
-use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource};
+use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource, SharedCaching};
 use svc_metrics::RequestCounts;
 use svc_routing::{Context, Registry, Server};
 use svc_site::{Settings, Site};
@@ -101,7 +101,7 @@ impl Rest {
         limits: RequestLimits,
         authenticator: Arc<dyn Authenticator>,
         runner: Arc<dyn Runner>,
-        max_age: Option<u32>,
+        caching: SharedCaching,
     ) -> RestService {
         let site = &self.0.rest_site.site;
         let store = site.store.clone();
@@ -110,7 +110,7 @@ impl Rest {
             .authenticator(authenticator)
             .response_cache(MAX_AGE, Arc::clone(site.store.versions()), move || store.watched_stamp())
             .runner(runner)
-            .anonymous_max_age(max_age)
+            .shared_caching(caching)
             .build_from(self.clone())
     }
 }

@@ -220,3 +220,13 @@ fn fail2ban_finds_failed_logins() {
         assert_eq!(aggressive.unwrap(), [&failed[..], &denied].concat(), "{format}");
     }
 }
+
+#[test]
+fn varnish_accepts_its_configuration() {
+    let file = deploy().join("varnish/svc.vcl");
+    let Some(checked) = run(Command::new("varnishd").arg("-C").arg("-f").arg(&file)) else { return };
+    let complaints = String::from_utf8_lossy(&checked.stderr).into_owned();
+    // Debian has the module xkey in a package of its own.
+    let lacks_module = complaints.contains("xkey") && complaints.contains("Could not");
+    assert!(checked.status.success() || lacks_module, "{complaints}");
+}

@@ -27,7 +27,7 @@ pub fn language_tag(locale: &str) -> String {
 /// Locales that a user may choose: the site's (empty text), the built-in one, and those with a translation in the
 /// folder `languages` of the content folder.
 pub fn available(cx: &Context, site: &Site) -> Vec<String> {
-    cx.expires_in(std::time::Duration::from_secs(1));
+    cx.recheck_after(std::time::Duration::from_secs(1));
     let mut found: Vec<String> = std::fs::read_dir(site.content_dir.join("languages"))
         .into_iter()
         .flatten()
