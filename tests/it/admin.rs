@@ -100,6 +100,10 @@ async fn each_role_sees_its_pages() {
             assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe-inline"), "{policy}");
             assert!(!page.body.contains("style=") && !page.body.contains("onclick="), "{path}");
         }
+        for path in ["/wp-admin/profile.php", "/wp-admin/two-factor.php"] {
+            assert_eq!(visitor.get(path).await.status, 200, "{role} {path}");
+            assert_eq!(site.get(path).await.status, 302, "{path}");
+        }
         assert_eq!(visitor.get("/wp-admin/no-such-page.php").await.status, 404);
     }
     // Visitors are sent to the log-in page, and scripts get its URL.

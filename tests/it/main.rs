@@ -36,5 +36,6 @@ mod s3;
 mod site;
 mod specification;
 mod tls;
+mod two_factor;
 mod visitor;
 mod webhooks;

@@ -15,6 +15,7 @@ pub mod roles;
 mod secret;
 pub mod session;
 mod stored;
+pub mod two_factor;
 
 pub use caps::Caller;
 pub use error::AuthError;

@@ -123,6 +123,11 @@ impl Brand {
         format!("{}-resetpass-", self.0)
     }
 
+    /// Prefix of the name of the cookie of a log-in that waits for a code, before the hash of the site URL.
+    pub fn two_factor_cookie(&self) -> String {
+        format!("{}-two-factor-", self.0)
+    }
+
     /// The CURIE prefix of link relations: `svc` for `https://api.w.org/{rel}`.
     pub fn curie(&self) -> &str {
         &self.0

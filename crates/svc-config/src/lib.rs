@@ -141,6 +141,8 @@ pub struct Config {
     pub environment: Option<Environment>,
     /// The response to a request with a wrong application password.
     pub wrong_application_password: WrongPassword,
+    /// Roles whose users must set up two-factor log-in.
+    pub two_factor_roles: Vec<String>,
     /// Whether changes to existing objects over the REST API require a precondition.
     pub require_preconditions: bool,
     /// Time in seconds for which responses of the REST API to requests without credentials may be cached outside.
@@ -290,6 +292,7 @@ impl Config {
         let database = read.optional("database", database)?;
         let caches = Caches::divide(read.required("cache_size", values::size)?);
         Ok(Config {
+            two_factor_roles: two_factor_roles(read, wordpress.is_some())?,
             wp_config,
             listen,
             wordpress,
@@ -558,6 +561,19 @@ impl Reader<'_> {
     fn show(&mut self, key: &'static str, value: String) {
         let origin = self.layers.get(key).map_or(SettingOrigin::Default, |given| given.origin.clone());
         self.shown.push(Shown { key, hash: hash(&value), value, origin });
+    }
+}
+
+/// The roles whose users must set up two-factor log-in. In front of a WordPress, which has a log-in of its own, nobody could.
+fn two_factor_roles(read: &mut Reader<'_>, has_wordpress: bool) -> Result<Vec<String>, ConfigError> {
+    const KEY: &str = "two_factor_roles";
+    let roles = read.required(KEY, values::texts)?;
+    match read.layers.get(KEY) {
+        Some(given) if has_wordpress && !roles.is_empty() => Err(ConfigError::at(
+            &given.origin,
+            format!("`{KEY}` has no effect with `wordpress.upstream`, which has its own log-in"),
+        )),
+        _ => Ok(roles),
     }
 }
 

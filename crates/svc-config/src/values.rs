@@ -169,21 +169,6 @@ pub(super) fn list<T: FromStr<Err = String>>(text: &str) -> Result<Vec<T>, Strin
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::parse).collect()
 }
 
-/// A comma-separated list of texts.
-pub(super) fn texts(text: &str) -> Result<Vec<String>, String> {
-    list::<Text>(text).map(|texts| texts.into_iter().map(|text| text.0).collect())
-}
-
-struct Text(String);
-
-impl FromStr for Text {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(Text(text.to_owned()))
-    }
-}
-
 /// A comma-separated list of headers. A part without a colon belongs to the value before it.
 pub(super) fn headers(text: &str) -> Result<Vec<String>, String> {
     let mut all: Vec<String> = Vec::new();
@@ -203,6 +188,11 @@ pub(super) fn header_name(text: &str) -> Result<http::HeaderName, String> {
     let standard = ["cache-control", "content-", "set-cookie", "vary", "etag", "link", "location", "access-control-"];
     let is_standard = standard.iter().any(|start| name.as_str().starts_with(start));
     if is_standard { Err("must be the name of a header for tags, such as xkey".to_owned()) } else { Ok(name) }
+}
+
+/// A comma-separated list of texts.
+pub(super) fn texts(text: &str) -> Result<Vec<String>, String> {
+    Ok(text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect())
 }
 
 /// A size in bytes: a number, or one followed by KB, MB or GB (powers of 1024).

@@ -8,13 +8,14 @@ use svc_auth::{
     Secret,
     session::{LIFETIME, Sessions},
 };
+use svc_model::User;
 use svc_site::{hashing, mail};
 use svc_store::{MetaKind, Tx, meta, users};
 
 use crate::{
     LoginPages, Page, PrivateRequest, SESSIONS, UserSession,
     form::Form,
-    log_in_out::change_sessions,
+    log_in_out::{Factors, change_sessions, seconds},
     profile::{Problem, done},
     rate_limit::LoginFailure,
 };
@@ -32,6 +33,24 @@ pub(crate) fn password_fault(new: &str, again: &str) -> Option<String> {
     }
     // Verification ignores white space at the ends, as in WordPress.
     (new != new.trim()).then(|| "The new password must not begin or end with a space.".to_owned())
+}
+
+/// Why a form with the current password is rejected.
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) text: String,
+    /// Seconds to wait.
+    pub(crate) retry_after: Option<String>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, text: &str) -> Self {
+        Refusal { status, text: text.to_owned(), retry_after: None }
+    }
+
+    pub(crate) fn wait(status: StatusCode, text: &str, seconds: String) -> Self {
+        Refusal { status, text: format!("{text} Try again in {seconds} s."), retry_after: Some(seconds) }
+    }
 }
 
 /// Route of the user's own account.
@@ -136,24 +155,12 @@ impl LoginPages {
         if let Some(fault) = password_fault(new, form.get("new_password_again")) {
             return refused(StatusCode::BAD_REQUEST, &fault).await;
         }
-        if let Err(wait) = self.attempts.at_form(parts.client, &user.login) {
-            self.attempts.report_failed(parts.client, &user.login, LoginFailure::TooManyAttempts);
-            let seconds = wait.as_secs().saturating_add(1).to_string();
-            let text = format!("Too many attempts. Try again in {seconds} s.");
-            let page = refused(StatusCode::TOO_MANY_REQUESTS, &text).await?;
-            return Ok(page.header(header::RETRY_AFTER, seconds));
-        }
-        match hashing::verify(Some(user.pass.clone()), Secret::new(form.get("current_password"))).await {
-            Ok(true) => self.attempts.form_succeeded(parts.client, &user.login),
-            Ok(false) => {
-                self.attempts.report_failed(parts.client, &user.login, LoginFailure::WrongCurrentPassword);
-                return refused(StatusCode::BAD_REQUEST, "The current password is wrong.").await;
-            }
-            Err(_) => {
-                let text = "The site is busy. Try again in a few seconds.";
-                let page = refused(StatusCode::SERVICE_UNAVAILABLE, text).await?;
-                return Ok(page.header(header::RETRY_AFTER, "5"));
-            }
+        if let Err(refusal) = self.check_current_password(parts, user, form.get("current_password")).await {
+            let page = refused(refusal.status, &refusal.text).await?;
+            return Ok(match refusal.retry_after {
+                Some(seconds) => page.header(header::RETRY_AFTER, seconds),
+                None => page,
+            });
         }
         let changes = Map::from_iter([("password".to_owned(), Value::from(new))]);
         if let Err(error) = self.change_me(parts, session, changes).await {
@@ -165,6 +172,30 @@ impl LoginPages {
         }
         let cookies = self.restart_session(parts, session, new).await?;
         Ok(self.to_profile(session, done::PASSWORD).cookies(cookies))
+    }
+
+    /// Checks the password of a user who is logged in.
+    pub(crate) async fn check_current_password(
+        &self,
+        parts: &PrivateRequest,
+        user: &User,
+        typed: &str,
+    ) -> Result<(), Refusal> {
+        if let Err(wait) = self.attempts.at_form(parts.client, &user.login) {
+            self.attempts.report_failed(parts.client, &user.login, LoginFailure::TooManyAttempts);
+            return Err(Refusal::wait(StatusCode::TOO_MANY_REQUESTS, "Too many attempts.", seconds(wait)));
+        }
+        match hashing::verify(Some(user.pass.clone()), Secret::new(typed)).await {
+            Ok(true) => {
+                self.attempts.form_succeeded(parts.client, &user.login);
+                Ok(())
+            }
+            Ok(false) => {
+                self.attempts.report_failed(parts.client, &user.login, LoginFailure::WrongCurrentPassword);
+                Err(Refusal::new(StatusCode::BAD_REQUEST, "The current password is wrong."))
+            }
+            Err(_) => Err(Refusal::wait(StatusCode::SERVICE_UNAVAILABLE, "The site is busy.", "5".to_owned())),
+        }
     }
 
     async fn change_me(
@@ -194,6 +225,6 @@ impl LoginPages {
         let remembered = current.is_some_and(|s| s.login.is_some_and(|login| s.expiration - login > LIFETIME));
         let end = move |tx: &mut Tx| Ok(change_sessions(tx, id, Sessions::clear)?);
         self.identities.site.write(&parts.cx, end).await?;
-        self.start_session(parts, user, password, remembered).await
+        self.start_session(parts, user, Some(password), remembered, Factors::All).await
     }
 }

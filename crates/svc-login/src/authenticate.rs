@@ -178,6 +178,12 @@ impl SiteAuthenticator {
         };
         let session = SessionToken(Secret::new(nonce_subject.token));
         let decision = self.nonce(credentials, status, nonce_subject);
+        if matches!(decision, Decision::Verified(_))
+            && let Some(subject) = &subject
+            && self.identities.must_set_up_two_factor(config, subject)
+        {
+            return Ok(AuthOutcome::rejected(two_factor_required(), true));
+        }
         let outcome = self.outcome(&credentials.cx, decision, subject.map(|s| config.caller_with_key(&s)));
         Ok(outcome.with_extension(session))
     }
@@ -227,6 +233,12 @@ impl Authenticator for SiteAuthenticator {
             outcome
         })
     }
+}
+
+/// The response to a user who must set up two-factor log-in first.
+fn two_factor_required() -> Error {
+    let text = "Your role requires two-factor log-in. Set it up on your profile page.";
+    Error::new("rest_two_factor_required", text).with_status(403)
 }
 
 /// The response to a client that has sent too many wrong passwords.

@@ -16,6 +16,7 @@ use svc_auth::{
     nonce::{self, NonceSubject},
     nonce_check::CookieStatus,
     session::Sessions,
+    two_factor::{self, TwoFactor},
 };
 use svc_model::{User, UserId};
 use svc_routing::CallerKey;
@@ -47,6 +48,8 @@ pub struct Identities {
     pub keys: Keys,
     /// Derived from the latest options.
     current: ByTls<ArcSwapOption<LoginSettings>>,
+    /// Roles whose users must set up two-factor log-in.
+    two_factor_roles: Vec<String>,
     /// Cached users.
     subjects: VersionedCache<(LookupBy, String), Arc<UserCredentials>>,
 }
@@ -84,6 +87,8 @@ pub struct UserCredentials {
     pub sessions: Sessions,
     /// The user's application passwords.
     pub passwords: Vec<ApplicationPassword>,
+    /// The second factor, if two-factor log-in is on.
+    pub two_factor: Option<TwoFactor>,
 }
 
 impl LoginSettings {
@@ -134,7 +139,21 @@ impl LoginSettings {
 impl Identities {
     /// The users of this site, with the keys that sign its cookies and nonces.
     pub fn new(site: Arc<Site>, keys: Keys) -> Self {
-        Identities { site, keys, current: ByTls::default(), subjects: VersionedCache::new(SUBJECTS_CAPACITY) }
+        let subjects = VersionedCache::new(SUBJECTS_CAPACITY);
+        Identities { site, keys, current: ByTls::default(), two_factor_roles: Vec::new(), subjects }
+    }
+
+    /// Requires two-factor log-in of users with one of these roles.
+    #[must_use]
+    pub fn with_two_factor_roles(mut self, roles: Vec<String>) -> Self {
+        self.two_factor_roles = roles;
+        self
+    }
+
+    /// Whether a user must set up two-factor log-in before their cookies authenticate them anywhere else.
+    pub fn must_set_up_two_factor(&self, config: &LoginSettings, subject: &UserCredentials) -> bool {
+        let is_required = || config.caller(subject).roles.iter().any(|role| self.two_factor_roles.contains(role));
+        subject.two_factor.is_none() && !self.two_factor_roles.is_empty() && is_required()
     }
 
     /// The site's time, in seconds since the epoch.
@@ -165,6 +184,8 @@ impl Identities {
     }
 
     /// Validates a cookie's value. Returns the user if it is valid. `grace` as in [`AuthCookie::current`].
+    ///
+    /// The caller must check [`Self::must_set_up_two_factor`].
     ///
     /// # Errors
     /// Errors of the store.
@@ -252,6 +273,7 @@ fn with_meta(db: &mut Db, user: User) -> Result<UserCredentials, StoreError> {
         capabilities: meta.first(&format!("{prefix}capabilities")).cloned().unwrap_or_default(),
         prefix: prefix.into(),
         sessions: meta.first(SESSIONS).map(|stored| Sessions::from_value(&stored.json())).unwrap_or_default(),
+        two_factor: meta.first(two_factor::META_KEY).map(|stored| TwoFactor::from_value(&stored.json())),
         passwords: meta.first(META_KEY).map(|s| application_password::list_from_value(&s.json())).unwrap_or_default(),
         user,
     })

@@ -12,11 +12,14 @@ mod log_in_out;
 mod lost_password;
 mod post_password;
 mod profile;
+mod qr;
 mod rate_limit;
 mod redirect;
 mod reset_password;
 mod response;
+mod second_factor;
 mod set_up;
+pub mod two_factor;
 mod view;
 
 use std::{net::IpAddr, sync::Arc};
@@ -29,7 +32,7 @@ use axum::{
 };
 use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::Value;
-use svc_auth::{Caller, Scheme, nonce::NonceSubject};
+use svc_auth::{Caller, Scheme, nonce::NonceSubject, two_factor::TwoFactor};
 use svc_http::context_of;
 use svc_listen::Client;
 use svc_model::User;
@@ -70,6 +73,7 @@ pub fn router(pages: Arc<LoginPages>, path: &str) -> Router {
         .route(&format!("{path}/wp-comments-post.php"), any(comment::handle))
         .route(&login, any(log_in_out::handle))
         .route(&format!("{admin_path}/profile.php"), any(profile::handle))
+        .route(&format!("{admin_path}/{}", two_factor::PAGE), any(two_factor::handle))
         .route(&format!("{admin_path}/authorize-application.php"), any(authorize::handle))
         .route(&format!("{admin_path}/install.php"), any(set_up::handle))
         .route(&format!("{admin_path}/admin-ajax.php"), any(ajax));
@@ -143,6 +147,10 @@ pub struct UserSession {
     pub caller: Caller,
     /// The session's token.
     token: String,
+    /// The second factor, if two-factor log-in is on.
+    two_factor: Option<TwoFactor>,
+    /// Whether the user must set up two-factor log-in first.
+    must_set_up: bool,
     /// The settings of the site.
     pub settings: Arc<Settings>,
 }
@@ -166,11 +174,18 @@ pub type Page = Result<PrivateResponse, svc_schema::Error>;
 type Data = Result<Value, svc_schema::Error>;
 
 impl LoginPages {
-    /// The session of the cookie of this scheme, if it is valid.
+    /// The session of the cookie of this scheme, if it is valid. `None` for users who must set up two-factor log-in first.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn session(&self, parts: &PrivateRequest, scheme: Scheme) -> Result<Option<UserSession>, svc_schema::Error> {
+        let session = self.any_session(parts, scheme)?.filter(|session| !session.must_set_up);
+        parts.cx.set_caller(session.as_ref().map_or(0, |session| session.user.id.0));
+        Ok(session)
+    }
+
+    /// Like [`Self::session`], also of users who must set up two-factor log-in first.
+    fn any_session(&self, parts: &PrivateRequest, scheme: Scheme) -> Result<Option<UserSession>, svc_schema::Error> {
         if !parts.headers.contains_key(header::COOKIE) {
             return Ok(None);
         }
@@ -186,9 +201,10 @@ impl LoginPages {
             caller: config.caller(&subject),
             token: token_of(&value).to_owned(),
             settings: Arc::clone(&config.settings),
+            must_set_up: self.identities.must_set_up_two_factor(&config, &subject),
+            two_factor: subject.two_factor.clone(),
             user: subject.user.clone(),
         });
-        parts.cx.set_caller(session.as_ref().map_or(0, |session| session.user.id.0));
         Ok(session)
     }
 
@@ -207,9 +223,13 @@ impl LoginPages {
         settings.urls.site.site_url(self.identities.site.brand.login_path())
     }
 
-    /// A redirect to the log-in page, which then redirects back.
+    /// A redirect to the log-in page, which then redirects back; to the page that sets up two-factor log-in for users who must do that
+    /// first.
     pub fn to_login(&self, parts: &PrivateRequest, settings: &Settings) -> PrivateResponse {
         let back = redirect::on_site(&parts.url, settings).unwrap_or_default();
+        if matches!(self.any_session(parts, parts.admin_scheme()), Ok(Some(session)) if session.must_set_up) {
+            return PrivateResponse::redirect(&self.two_factor_url(settings, &back));
+        }
         let to = redirect::with_query(&self.login_url(settings), &[("redirect_to", &back), ("reauth", "1")]);
         PrivateResponse::redirect(&to)
     }

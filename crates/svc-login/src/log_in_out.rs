@@ -11,6 +11,7 @@ use http::{Method, StatusCode, header};
 use svc_auth::{
     Scheme, Secret, password,
     session::{LIFETIME, REMEMBERED_LIFETIME, Session, Sessions, new_token},
+    two_factor,
 };
 use svc_model::User;
 use svc_site::{
@@ -29,6 +30,7 @@ use crate::{
     rate_limit::LoginFailure,
     redirect, respond,
     response::{CROSS_SITE, NO_NONCE, PrivateResponse},
+    second_factor,
     view::{self, Frame, Hidden, hidden},
 };
 
@@ -40,6 +42,15 @@ const WRONG: &str = "The user name or password is wrong.";
 
 /// Maximum length of the user agent that is stored with a session, in bytes.
 const AGENT_LENGTH: usize = 300;
+
+/// What has been checked of a user who gets a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Factors {
+    /// The password.
+    Password,
+    /// All that the account requires.
+    All,
+}
 
 /// The fields of the log-in form.
 #[derive(Validate)]
@@ -103,6 +114,7 @@ impl LoginPages {
             "logout" => self.log_out(parts, form).await,
             "lostpassword" | "retrievepassword" => self.show_lost_password(parts),
             "rp" | "resetpass" => self.show_reset(parts).await,
+            second_factor::ACTION => self.show_second_factor(parts),
             _ => self.show_form(parts),
         }
     }
@@ -119,6 +131,7 @@ impl LoginPages {
             Some("postpass") => self.open_post(parts, form, &settings).await,
             Some("lostpassword" | "retrievepassword") => self.request_reset(parts, form, &settings).await,
             Some("rp" | "resetpass") => self.reset_password(parts, form, &settings).await,
+            Some(second_factor::ACTION) => self.check_second_factor(parts, form, &settings).await,
             _ => self.log_in(parts, form, &settings).await,
         }
     }
@@ -187,7 +200,7 @@ impl LoginPages {
         let found = self.identities.by_name(&parts.cx, &name)?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
         match hashing::verify(stored, Secret::new(&typed.password)).await {
-            Ok(true) => self.attempts.form_succeeded(parts.client, &name),
+            Ok(true) => {}
             Ok(false) => {
                 let why = if found.is_some() { LoginFailure::WrongPassword } else { LoginFailure::UnknownUser };
                 self.attempts.report_failed(parts.client, &name, why);
@@ -198,23 +211,66 @@ impl LoginPages {
                     .map(|p: PrivateResponse| p.header(header::RETRY_AFTER, "5"));
             }
         }
-        let Some(user) = found.map(|s| s.user.clone()) else {
+        let Some(found) = found else {
             return refused(StatusCode::OK, WRONG);
         };
         let remembered = !form.get("rememberme").is_empty();
-        let cookies = self.start_session(parts, user, &typed.password, remembered).await?;
-        let redirect_to = redirect::on_site(form.get("redirect_to"), settings);
-        let to = redirect_to.unwrap_or_else(|| self.admin_url(settings, ""));
-        Ok(PrivateResponse::redirect(&to).cookies(cookies))
+        if let Some(two_factor) = &found.two_factor {
+            return self.ask_second_factor(parts, form, &found.user, two_factor, remembered, &typed.password).await;
+        }
+        self.attempts.form_succeeded(parts.client, &name);
+        let user = found.user.clone();
+        let cookies = self.start_session(parts, user, Some(&typed.password), remembered, Factors::Password).await?;
+        let must_set_up = self.identities.must_set_up_two_factor(&*self.identities.login_settings(&parts.cx)?, &found);
+        Ok(PrivateResponse::redirect(&self.after_log_in(form, settings, must_set_up)).cookies(cookies))
     }
 
-    /// Starts a session and returns its cookies. Replaces an outdated password hash.
+    /// Where a form of the log-in leads.
+    pub(crate) fn after_log_in(&self, form: &Form, settings: &Settings, must_set_up: bool) -> String {
+        let redirect_to = redirect::on_site(form.get("redirect_to"), settings);
+        if must_set_up {
+            return self.two_factor_url(settings, &redirect_to.unwrap_or_default());
+        }
+        redirect_to.unwrap_or_else(|| self.admin_url(settings, ""))
+    }
+
+    /// Replaces the hash of a password if it is outdated. Returns the stored hash.
+    pub(crate) async fn rehash(
+        &self,
+        parts: &PrivateRequest,
+        user: &User,
+        password_typed: &str,
+    ) -> Result<String, svc_schema::Error> {
+        let old = user.pass.clone();
+        if !password::needs_rehash(&old) {
+            return Ok(old);
+        }
+        // If hashing fails, the old hash stays.
+        let Ok(new) = hashing::hash(Secret::new(password_typed)).await else { return Ok(old) };
+        let id = user.id;
+        let replace = move |tx: &mut Tx| match users::get(tx, id)? {
+            // Only if the hash is still the one that was checked.
+            Some(mut user) if user.pass == old => {
+                user.pass.clone_from(&new);
+                users::update(tx, &user)?;
+                Ok(new.clone())
+            }
+            _ => Ok(old.clone()),
+        };
+        self.identities.site.write(&parts.cx, replace).await
+    }
+
+    /// Starts a session and returns its cookies. Replaces the hash of the password, if it is known, if it is outdated.
+    ///
+    /// # Errors
+    /// If `factors` are not all that the account requires by now, or the store fails.
     pub(crate) async fn start_session(
         &self,
         parts: &PrivateRequest,
         user: User,
-        password_typed: &str,
+        password_typed: Option<&str>,
         remembered: bool,
+        factors: Factors,
     ) -> Result<Vec<String>, svc_schema::Error> {
         let failed = |_| svc_schema::Error::new("log_in_failed", "The session could not be created.").with_status(500);
         let token = new_token().map_err(failed)?;
@@ -228,32 +284,25 @@ impl LoginPages {
             login: Some(now),
             ..Session::default()
         };
-        let new_hash = if password::needs_rehash(&user.pass) {
-            // If hashing fails, the old hash stays.
-            hashing::hash(Secret::new(password_typed)).await.ok()
-        } else {
-            None
+        let pass = match password_typed {
+            Some(typed) => self.rehash(parts, &user, typed).await?,
+            None => user.pass.clone(),
         };
         let is_first = self.identities.site.settings(&parts.cx)?.stored(svc_new_site::setup::OPTION).is_some();
-        let (id, old, token_copy) = (user.id, user.pass.clone(), token.clone());
-        let pass = self
-            .identities
+        let (id, token_copy) = (user.id, token.clone());
+        self.identities
             .site
             .write(&parts.cx, move |tx| {
+                // It may have been turned on since the password was checked.
+                if factors == Factors::Password && meta::get(tx, MetaKind::User, id.0, two_factor::META_KEY)?.is_some()
+                {
+                    let text = "Two-factor log-in was turned on in the meantime. Log in again.";
+                    return Err(svc_schema::Error::new("log_in_failed", text).with_status(409).into());
+                }
                 if is_first {
                     svc_new_site::setup::close(tx)?;
                 }
-                change_sessions(tx, id, |sessions| sessions.insert(token_copy.expose(), session.clone(), now))?;
-                let Some(new) = &new_hash else { return Ok(old.clone()) };
-                match users::get(tx, id)? {
-                    // Only if the hash is still the one that was checked.
-                    Some(mut user) if user.pass == old => {
-                        user.pass.clone_from(new);
-                        users::update(tx, &user)?;
-                        Ok(new.clone())
-                    }
-                    _ => Ok(old.clone()),
-                }
+                Ok(change_sessions(tx, id, |sessions| sessions.insert(token_copy.expose(), session.clone(), now))?)
             })
             .await?;
         let new_session = NewSession {
@@ -280,7 +329,7 @@ impl LoginPages {
         let to = redirect::on_site(form.get("redirect_to"), &settings).unwrap_or(logged_out_url);
         let config = self.identities.login_settings(&parts.cx)?;
         let expired = cookies::expired_cookies(&config, self.identities.site.brand.admin_path());
-        let Some(session) = self.session(parts, Scheme::LoggedIn)? else {
+        let Some(session) = self.any_session(parts, Scheme::LoggedIn)? else {
             return Ok(PrivateResponse::redirect(&to).cookies(expired));
         };
         if !self.has_nonce(parts, form, LOG_OUT, &session) {

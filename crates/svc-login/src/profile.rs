@@ -34,6 +34,7 @@ pub(crate) mod done {
     pub(crate) const PASSWORD: &str = "password";
     pub(crate) const EMAIL_WAITS: &str = "email-waits";
     pub(crate) const EMAIL: &str = "email";
+    pub(crate) const TWO_FACTOR_OFF: &str = "two-factor-off";
 }
 
 /// Success messages by the value of the query parameter `done`.
@@ -45,6 +46,7 @@ const DONE: &[(&str, &str)] = &[
         "A mail with a link to confirm the new email address is on its way to it. Your account has been updated otherwise.",
     ),
     (done::EMAIL, "Your email address has been changed."),
+    (done::TWO_FACTOR_OFF, "Two-factor log-in is off."),
     ("email-canceled", "The change of your email address has been canceled."),
     ("revoked", "The application password has been revoked."),
     ("all-revoked", "All application passwords have been revoked."),
@@ -102,6 +104,8 @@ struct ProfilePage {
     login: String,
     problem: Problem,
     waiting_email: Option<WaitingEmail>,
+    /// URL of the page for two-factor log-in, and whether it is on.
+    two_factor: (String, bool),
     /// Whether application passwords are available.
     available: bool,
     passwords: Vec<PasswordRow>,
@@ -165,6 +169,7 @@ impl LoginPages {
             login: session.user.login.clone(),
             problem,
             waiting_email,
+            two_factor: (self.two_factor_url(&session.settings, ""), session.two_factor.is_some()),
             available: self.has_passwords(parts),
             passwords,
             sessions: self.sessions(parts, session)?,

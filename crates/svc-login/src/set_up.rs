@@ -17,6 +17,7 @@ use crate::{
     LoginPages, Page, PrivateRequest,
     account::password_fault,
     form::{self, Form},
+    log_in_out::Factors,
     respond,
     response::{CROSS_SITE, PrivateResponse},
     view::{self, Frame},
@@ -164,7 +165,7 @@ impl LoginPages {
             return Ok(self.message(parts, StatusCode::FORBIDDEN, "Set Up Your Site", text));
         };
         tracing::info!(client = %parts.client, user = user.login, "the site was set up");
-        let cookies = self.start_session(parts, user, password, false).await?;
+        let cookies = self.start_session(parts, user, Some(password), false, Factors::Password).await?;
         Ok(PrivateResponse::redirect(&self.admin_url(&settings, "")).cookies(cookies))
     }
 }

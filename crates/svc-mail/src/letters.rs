@@ -116,6 +116,27 @@ impl Letters {
         )
     }
 
+    /// Tells a user that two-factor log-in was turned on or off for their account, or that its recovery codes were replaced. `what` is
+    /// a sentence.
+    pub fn two_factor_changed(&self, to: &str, login: &str, what: &str, admin_email: &str) -> Letter {
+        let text = format!("{what} This is about your account on {}.", self.site.name);
+        let facts = vec![("Username", login.to_owned())];
+        self.letter(to, "Two-factor log-in", &[Part::text(text), Part::Facts(facts), self.if_not_you(admin_email)])
+    }
+
+    /// Tells a user that somebody has logged in, or changed two-factor log-in, with a recovery code. `left` is the number of codes that are left.
+    pub fn recovery_code_used(&self, to: &str, login: &str, left: usize, admin_email: &str) -> Letter {
+        let facts = vec![("Username", login.to_owned()), ("Recovery codes left", left.to_string())];
+        let text =
+            format!("A recovery code of your account on {} was used instead of a code of the app.", self.site.name);
+        let advice = "If few codes are left, or the app is lost, set two-factor log-in up again on your profile page.";
+        self.letter(
+            to,
+            "A recovery code was used",
+            &[Part::text(text), Part::Facts(facts), Part::text(advice), self.if_not_you(admin_email)],
+        )
+    }
+
     /// Tells the administrator that a user has set a new password with a link.
     pub fn password_reset(&self, to: &str, login: &str) -> Letter {
         self.letter(

@@ -30,7 +30,7 @@ impl Viewer {
         }
         let Some(value) = cookie_value(headers, &config.cookies.logged_in) else { return Ok(viewer) };
         let (_, subject) = identities.by_cookie_value(cx, &value, Scheme::LoggedIn, false)?;
-        if let Some(subject) = subject {
+        if let Some(subject) = subject.filter(|subject| !identities.must_set_up_two_factor(&config, subject)) {
             viewer.visitor.caller = config.caller(&subject);
             token_of(&value).clone_into(&mut viewer.token);
             viewer.visitor.logout_nonce = identities.nonce(cx, LOG_OUT, viewer.nonce_subject());

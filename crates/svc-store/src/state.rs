@@ -79,7 +79,7 @@ fn is_trace_of_post(key: &str) -> bool {
 /// Meta of users that logging in and looking around changes.
 fn is_trace_of_user(key: &str) -> bool {
     const ENDINGS: [&str; 3] = ["user-settings", "user-settings-time", "dashboard_quick_press_last_post_id"];
-    matches!(key, "session_tokens" | "_application_passwords" | "community-events-location")
+    matches!(key, "session_tokens" | "_application_passwords" | "_svc_two_factor" | "community-events-location")
         || ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use svc_server::SiteBuilder;
 
 use super::{Tab, browser, log_in, output, password, save_screenshot, skip};
-use crate::site::{Site, store};
+use crate::{
+    site::{Site, store},
+    two_factor::App,
+};
 
 /// The pinned version; later versions may report more.
 const AXE: &str = "axe-core@4.14.1";
@@ -129,5 +132,25 @@ async fn pages_are_accessible() {
     check_page(tab, "profile");
     tab.open(&format!("{home}/wp-login.php?action=logout"));
     check_page(tab, "log-out");
+    tab.open(&format!("{home}/wp-admin/two-factor.php"));
+    check_page(tab, "two-factor");
+    let key = tab.eval("document.querySelector('.offer code').textContent");
+    let mut app = App::new(key.as_str().unwrap());
+    tab.fill("#code", "1");
+    tab.fill("#current_password", &password);
+    tab.follow("#two-factor button");
+    check_page(tab, "two-factor-wrong");
+    tab.fill("#code", &app.code());
+    tab.fill("#current_password", &password);
+    tab.follow("#two-factor button");
+    check_page(tab, "recovery-codes");
+    tab.open(&format!("{home}/wp-admin/two-factor.php"));
+    check_page(tab, "two-factor-on");
+    tab.open(&format!("{home}/wp-login.php"));
+    log_in(tab, &password);
+    check_page(tab, "second-factor");
+    tab.fill("#code", "1");
+    tab.follow("#wp-submit");
+    check_page(tab, "second-factor-wrong");
     assert!(all.is_empty(), "{}", all.join("\n"));
 }

@@ -1,5 +1,7 @@
 //! `user` and `app-password`: users and their application passwords.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use chrono::{DateTime, NaiveDateTime};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -13,7 +15,7 @@ use svc_auth::{
 use svc_login::SESSIONS;
 use svc_model::{User, UserId};
 use svc_new_site::accounts::{self, default_meta};
-use svc_site::mail::accounts::reset_link;
+use svc_site::{SiteError, mail::accounts::reset_link};
 use svc_store::{
     Db, MetaKind, Order, Store, StoreError, StoredText, Tx, meta, options, posts,
     users::{self, UserOrderBy, UserQuery},
@@ -63,13 +65,16 @@ pub(super) fn user_command() -> Command {
     let reset_link = Command::new("reset-link")
         .about("Print a link with which a user sets a new password; it works once, for 24 hours")
         .arg(required("login", "Login name"));
+    let two_factor_off = Command::new("two-factor-off")
+        .about("Turn two-factor log-in off for a user who has lost the app and the recovery codes")
+        .arg(required("login", "Login name"));
     let delete = Command::new("delete")
         .about("Delete a user, their sessions and application passwords")
         .arg(required("login", "Login name"))
         .arg(optional("reassign", "LOGIN", "User who gets the deleted user's content; required if there is any"));
     Command::new("user")
         .visible_alias("users")
-        .about("Create, list and delete users, set passwords, email addresses and roles")
+        .about("Create, list and delete users, set passwords, email addresses and roles, turn two-factor log-in off")
         .subcommand_required(true)
         .subcommand(create)
         .subcommand(Command::new("list").about("List users with their roles").arg(json_flag()))
@@ -77,6 +82,7 @@ pub(super) fn user_command() -> Command {
         .subcommand(set_role)
         .subcommand(set_email)
         .subcommand(reset_link)
+        .subcommand(two_factor_off)
         .subcommand(delete)
 }
 
@@ -116,6 +122,7 @@ pub(super) fn user(builder: &SiteBuilder, config: &Config, args: &ArgMatches, no
             let user = find(&store, text(args, "login"))?;
             print_reset_link(builder, config, &store, user, now)
         }
+        Some(("two-factor-off", args)) => two_factor_off(builder, config, &store, text(args, "login")),
         Some(("set-role", args)) => set_role(&store, text(args, "login"), text(args, "role")),
         Some(("set-email", args)) => set_email(&store, text(args, "login"), text(args, "email")),
         Some(("delete", args)) => delete(&store, text(args, "login"), args.get_one("reassign")),
@@ -240,6 +247,30 @@ fn print_reset_link(
     });
     let login = login.context("cannot store the key")?.context("the user was deleted")?;
     say(&reset_link(open.site(), &settings, &login, key.expose()));
+    Ok(())
+}
+
+fn two_factor_off(builder: &SiteBuilder, config: &Config, store: &Store, login: &str) -> Result<()> {
+    let id = find(store, login)?;
+    let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
+    let open = builder.open(config, &unused)?;
+    let site = Arc::clone(open.site());
+    let settings = site.settings(&Context::background()).map_err(|error| anyhow!("{}", error.message()))?;
+    let turn_off = move |tx: &mut Tx| {
+        let Some(user) = users::get(tx, id)? else { return Ok(Ok(false)) };
+        match svc_login::two_factor::turn_off(tx, &site, &settings, &user) {
+            Ok(was_on) => Ok(Ok(was_on)),
+            Err(SiteError::Store(error)) => Err(error),
+            Err(SiteError::Wire(error)) => Ok(Err(error)),
+        }
+    };
+    let was_on = store.write_blocking(turn_off).context("cannot change the user")?;
+    match was_on.map_err(|error| anyhow!("{}", error.message()))? {
+        true => say(&format!(
+            "Two-factor log-in of {login} is off. The password alone opens the account until the user sets it up again."
+        )),
+        false => say(&format!("Two-factor log-in of {login} was not on.")),
+    }
     Ok(())
 }
 

@@ -81,7 +81,8 @@ impl SiteBuilder {
         let local = config.environment_for(&home) == Environment::Local;
         let explorer =
             config.explorer.unwrap_or(local).then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
-        let identities = Arc::new(Identities::new(Arc::clone(&site), keys));
+        let roles = two_factor_roles(config, &site)?;
+        let identities = Arc::new(Identities::new(Arc::clone(&site), keys).with_two_factor_roles(roles));
         let attempts = Arc::new(Attempts::default());
         let rest = Rest::build(Arc::clone(&rest_site), self.register.clone(), config.debug)?;
         let lanes = Arc::new(Lanes::start().map_err(Error::io("cannot start threads"))?);
@@ -230,6 +231,23 @@ fn shared_caching(config: &Config, site: &Site) -> SharedCaching {
 }
 
 /// The site's public URL, and the path of its log-in page, from its options.
+/// The roles of the setting `two_factor_roles`. Unknown ones are logged: they may be added later.
+fn two_factor_roles(config: &Config, site: &Site) -> Result<Vec<String>> {
+    let required = config.two_factor_roles.clone();
+    if required.is_empty() {
+        return Ok(required);
+    }
+    let prefix = site.store.read_blocking(|db| Ok(db.prefix().to_owned()));
+    let prefix = prefix.map_err(Error::store("cannot read the database"))?;
+    let settings = site
+        .settings(&Context::background())
+        .map_err(|e| Error::Refused(format!("the site's options: {}", e.message())))?;
+    for role in required.iter().filter(|role| settings.roles(&prefix).get(role).is_none()) {
+        tracing::warn!(role, "two_factor_roles: the site has no such role");
+    }
+    Ok(required)
+}
+
 fn site_urls(site: &Site) -> Result<(SiteUrl, String)> {
     let settings = site
         .settings(&Context::background())

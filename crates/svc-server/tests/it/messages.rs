@@ -8,6 +8,8 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use svc_auth::two_factor::META_KEY;
+use svc_store::{MetaKind, Store, StoreConfig, StoredText, Tx, meta, users};
 
 use crate::process::{POSTS, SERVE, Server, command, credentials, run, send, stderr};
 
@@ -206,6 +208,23 @@ fn configurations_are_printed_and_checked() {
         "even if the configuration is invalid"
     );
     assert!(!folder.path().join("svc-data").exists(), "nothing is created");
+}
+
+#[test]
+fn two_factor_log_in_is_turned_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path();
+    drop(Server::start(own, None));
+    let off = ["user", "two-factor-off", "admin"];
+    assert!(printed(own, &off).contains("was not on"));
+    let url = format!("sqlite:{}", own.join("svc-data/site.db").display());
+    let store = Store::open(&StoreConfig::new(url.parse().unwrap())).unwrap();
+    let admin = store.read_blocking(|db| users::by_login(db, "admin")).unwrap().unwrap().id.0;
+    let on = move |tx: &mut Tx| meta::update(tx, MetaKind::User, admin, META_KEY, &StoredText::of("unreadable"));
+    store.write_blocking(on).unwrap();
+    assert!(printed(own, &off).contains("is off"));
+    assert_eq!(store.read_blocking(|db| meta::get(db, MetaKind::User, admin, META_KEY)).unwrap(), None);
+    assert!(refused(own, &["user", "two-factor-off", "nobody"]).contains("no user"));
 }
 
 #[test]

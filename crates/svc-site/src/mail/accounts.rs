@@ -105,6 +105,38 @@ pub(crate) fn changed(tx: &mut Tx, site: &Site, settings: &Settings, before: &Us
     Ok(())
 }
 
+/// What has happened to the second factor of a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TwoFactorEvent {
+    /// It was turned on.
+    On,
+    /// It was turned off.
+    Off,
+    /// The recovery codes were replaced.
+    NewCodes,
+    /// A recovery code was used; so many are left.
+    RecoveryCode(usize),
+}
+
+/// Tells a user what has happened to their second factor.
+///
+/// # Errors
+/// Errors of the store.
+pub fn two_factor(tx: &mut Tx, site: &Site, settings: &Settings, user: &User, event: TwoFactorEvent) -> SiteResult<()> {
+    let letters = letters(site, settings);
+    let (email, login, admin) = (user.email.as_str(), user.login.as_str(), admin_email(settings));
+    let letter = match event {
+        TwoFactorEvent::RecoveryCode(left) => letters.recovery_code_used(email, login, left, admin),
+        TwoFactorEvent::On => letters.two_factor_changed(email, login, "Two-factor log-in was turned on.", admin),
+        TwoFactorEvent::Off => letters.two_factor_changed(email, login, "Two-factor log-in was turned off.", admin),
+        TwoFactorEvent::NewCodes => {
+            let what = "New recovery codes were made; the old ones do not work any more.";
+            letters.two_factor_changed(email, login, what, admin)
+        }
+    };
+    put(tx, site, letter, None)
+}
+
 /// Stores a new e-mail address of a user until its owner has confirmed it, and a mail with a link to do so.
 ///
 /// # Errors
