@@ -15,9 +15,9 @@ use svc_store::{MetaKind, Tx, meta, users};
 use crate::{
     LoginPages, Page, PrivateRequest, SESSIONS, UserSession,
     form::Form,
-    log_in_out::{Factors, change_sessions, seconds},
     profile::{Problem, done},
-    rate_limit::LoginFailure,
+    rate_limit::{LoginFailure, seconds},
+    sessions::{Factors, change_sessions},
 };
 
 /// Minimum length of a new password, in characters.

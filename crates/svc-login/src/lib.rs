@@ -18,6 +18,7 @@ mod redirect;
 mod reset_password;
 mod response;
 mod second_factor;
+mod sessions;
 mod set_up;
 pub mod two_factor;
 mod view;

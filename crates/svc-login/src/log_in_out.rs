@@ -1,6 +1,6 @@
 //! Log-in and log-out.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use askama::Template;
 use axum::{
@@ -8,29 +8,24 @@ use axum::{
     response::Response,
 };
 use http::{Method, StatusCode, header};
-use svc_auth::{
-    Scheme, Secret, password,
-    session::{LIFETIME, REMEMBERED_LIFETIME, Session, Sessions, new_token},
-    two_factor,
-};
-use svc_model::User;
+use svc_auth::{Scheme, Secret};
 use svc_site::{
     Settings,
     hashing::{self, HashFailure},
 };
-use svc_store::{MetaKind, StoredText, Tx, meta, users};
+use svc_store::Tx;
 use validator::Validate;
 
 use crate::{
-    LoginPages, Page, PrivateRequest, SESSIONS,
-    cookies::{self, NewSession},
+    LoginPages, Page, PrivateRequest, cookies,
     form::{self, Form},
     identity::cookie_value,
     lost_password::REQUESTED,
-    rate_limit::LoginFailure,
+    rate_limit::{LoginFailure, seconds},
     redirect, respond,
     response::{CROSS_SITE, NO_NONCE, PrivateResponse},
     second_factor,
+    sessions::{Factors, change_sessions},
     view::{self, Frame, Hidden, hidden},
 };
 
@@ -39,18 +34,6 @@ const LOG_OUT: &str = "log-out";
 
 /// Error message that does not reveal whether the user exists.
 const WRONG: &str = "The user name or password is wrong.";
-
-/// Maximum length of the user agent that is stored with a session, in bytes.
-const AGENT_LENGTH: usize = 300;
-
-/// What has been checked of a user who gets a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Factors {
-    /// The password.
-    Password,
-    /// All that the account requires.
-    All,
-}
 
 /// The fields of the log-in form.
 #[derive(Validate)]
@@ -234,95 +217,6 @@ impl LoginPages {
         redirect_to.unwrap_or_else(|| self.admin_url(settings, ""))
     }
 
-    /// Replaces the hash of a password if it is outdated. Returns the stored hash.
-    pub(crate) async fn rehash(
-        &self,
-        parts: &PrivateRequest,
-        user: &User,
-        password_typed: &str,
-    ) -> Result<String, svc_schema::Error> {
-        let old = user.pass.clone();
-        if !password::needs_rehash(&old) {
-            return Ok(old);
-        }
-        // If hashing fails, the old hash stays.
-        let Ok(new) = hashing::hash(Secret::new(password_typed)).await else { return Ok(old) };
-        let id = user.id;
-        let replace = move |tx: &mut Tx| match users::get(tx, id)? {
-            // Only if the hash is still the one that was checked.
-            Some(mut user) if user.pass == old => {
-                user.pass.clone_from(&new);
-                users::update(tx, &user)?;
-                Ok(new.clone())
-            }
-            _ => Ok(old.clone()),
-        };
-        self.identities.site.write(&parts.cx, replace).await
-    }
-
-    /// Starts a session and returns its cookies. Replaces the hash of the password, if it is known, if it is outdated.
-    ///
-    /// # Errors
-    /// If `factors` are not all that the account requires by now, or the store fails.
-    pub(crate) async fn start_session(
-        &self,
-        parts: &PrivateRequest,
-        user: User,
-        password_typed: Option<&str>,
-        remembered: bool,
-        factors: Factors,
-    ) -> Result<Vec<String>, svc_schema::Error> {
-        let failed = |_| svc_schema::Error::new("log_in_failed", "The session could not be created.").with_status(500);
-        let token = new_token().map_err(failed)?;
-        let now = self.identities.now(&parts.cx);
-        let expiration = now + if remembered { REMEMBERED_LIFETIME } else { LIFETIME };
-        let agent = parts.headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
-        let session = Session {
-            expiration,
-            ip: Some(parts.client.to_string()),
-            ua: Some(agent[..agent.floor_char_boundary(AGENT_LENGTH)].to_owned()),
-            login: Some(now),
-            ..Session::default()
-        };
-        let pass = match password_typed {
-            Some(typed) => self.rehash(parts, &user, typed).await?,
-            None => user.pass.clone(),
-        };
-        let is_first = self.identities.site.settings(&parts.cx)?.stored(svc_new_site::setup::OPTION).is_some();
-        let (id, token_copy) = (user.id, token.clone());
-        self.identities
-            .site
-            .write(&parts.cx, move |tx| {
-                // It may have been turned on since the password was checked.
-                if factors == Factors::Password && meta::get(tx, MetaKind::User, id.0, two_factor::META_KEY)?.is_some()
-                {
-                    let text = "Two-factor log-in was turned on in the meantime. Log in again.";
-                    return Err(svc_schema::Error::new("log_in_failed", text).with_status(409).into());
-                }
-                if is_first {
-                    svc_new_site::setup::close(tx)?;
-                }
-                Ok(change_sessions(tx, id, |sessions| sessions.insert(token_copy.expose(), session.clone(), now))?)
-            })
-            .await?;
-        let new_session = NewSession {
-            login: &user.login,
-            pass: &pass,
-            token: token.expose(),
-            now,
-            expiration,
-            remembered,
-            tls: parts.tls,
-        };
-        let config = self.identities.login_settings(&parts.cx)?;
-        Ok(cookies::session_cookies(
-            &self.identities.keys,
-            &config,
-            self.identities.site.brand.admin_path(),
-            &new_session,
-        ))
-    }
-
     async fn log_out(&self, parts: &PrivateRequest, form: &Form) -> Page {
         let settings = self.identities.site.settings(&parts.cx)?;
         let logged_out_url = redirect::with_query(&self.login_url(&settings), &[("loggedout", "true")]);
@@ -352,25 +246,5 @@ impl LoginPages {
         let nonce = self.identities.nonce(&parts.cx, LOG_OUT, session.nonce_subject());
         let field = self.nonce_field();
         redirect::with_query(&self.login_url(&session.settings), &[("action", "logout"), (&field, &nonce)])
-    }
-}
-
-/// A time to wait, in whole seconds.
-pub(crate) fn seconds(wait: Duration) -> String {
-    wait.as_secs().saturating_add(1).to_string()
-}
-
-/// Changes a user's stored sessions.
-pub(crate) fn change_sessions(
-    tx: &mut Tx,
-    user: svc_model::UserId,
-    change: impl FnOnce(&mut Sessions),
-) -> Result<(), svc_store::StoreError> {
-    let stored = meta::get(tx, MetaKind::User, user.0, SESSIONS)?;
-    let mut sessions = stored.map(|s| Sessions::from_value(&s.json())).unwrap_or_default();
-    change(&mut sessions);
-    match sessions.to_value() {
-        Some(value) => meta::update(tx, MetaKind::User, user.0, SESSIONS, &StoredText::of(value)).map(drop),
-        None => meta::delete(tx, MetaKind::User, user.0, SESSIONS, None).map(drop),
     }
 }

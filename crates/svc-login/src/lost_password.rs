@@ -15,7 +15,7 @@ use tokio::{
 use crate::{
     LoginPages, Page, PrivateRequest,
     form::Form,
-    log_in_out::seconds,
+    rate_limit::seconds,
     redirect,
     response::PrivateResponse,
     view::{Frame, Hidden, hidden},

@@ -14,9 +14,9 @@ use serde_json::Value;
 use crate::{
     LoginPages, Page, PrivateRequest, SESSIONS, UserSession, browser,
     form::{self, Form},
-    log_in_out::change_sessions,
     redirect, respond,
     response::PrivateResponse,
+    sessions::change_sessions,
     view::{self, Frame},
 };
 use svc_auth::session::{Session, Sessions};

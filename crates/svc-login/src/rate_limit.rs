@@ -303,6 +303,11 @@ impl Attempts {
     }
 }
 
+/// A time to wait, in whole seconds.
+pub(crate) fn seconds(wait: Duration) -> String {
+    wait.as_secs().saturating_add(1).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

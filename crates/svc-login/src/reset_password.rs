@@ -21,7 +21,7 @@ use crate::{
     cookies,
     form::Form,
     identity::cookie_value,
-    log_in_out::seconds,
+    rate_limit::seconds,
     redirect,
     response::PrivateResponse,
     view::{Frame, Hidden, hidden},

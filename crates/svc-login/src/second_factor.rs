@@ -20,10 +20,10 @@ use crate::{
     LoginPages, Page, PrivateRequest, cookies,
     form::Form,
     identity::cookie_value,
-    log_in_out::{Factors, seconds},
-    rate_limit::LoginFailure,
+    rate_limit::{LoginFailure, seconds},
     redirect,
     response::PrivateResponse,
+    sessions::Factors,
     two_factor,
     view::{Frame, Hidden, hidden},
 };

@@ -17,9 +17,9 @@ use crate::{
     LoginPages, Page, PrivateRequest,
     account::password_fault,
     form::{self, Form},
-    log_in_out::Factors,
     respond,
     response::{CROSS_SITE, PrivateResponse},
+    sessions::Factors,
     view::{self, Frame},
 };
 

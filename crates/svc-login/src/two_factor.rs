@@ -25,12 +25,12 @@ use crate::{
     LoginPages, Page, PrivateRequest, UserSession,
     account::Refusal,
     form::{self, Form},
-    log_in_out::{change_sessions, seconds},
     profile::done,
     qr,
-    rate_limit::LoginFailure,
+    rate_limit::{LoginFailure, seconds},
     redirect, respond,
     response::PrivateResponse,
+    sessions::change_sessions,
     view::{self, Frame},
 };
 
