@@ -25,7 +25,7 @@ use svc_auth::Secret;
 use svc_brand::Brand;
 use svc_events::purge;
 use svc_fetch::{Allowed, Guard};
-use svc_listen::{AccessLog, ConnectionLimits, Network};
+use svc_listen::{AccessLog, ConnectionLimits, Network, RateLimitSettings};
 use svc_login::WrongPassword;
 use svc_mail::{MailSettings, Sender, SmtpServer, Transport};
 use svc_monitoring::MonitoringAddress;
@@ -177,6 +177,8 @@ pub struct Config {
     pub hsts: Option<u32>,
     /// Limits on requests and connections, and the trusted proxies.
     pub limits: ConnectionLimits,
+    /// Limits on the rate of requests.
+    pub rate_limits: RateLimitSettings,
     /// Time before shutdown in which the server is not ready and still accepts requests.
     pub drain: Duration,
     /// Limits on clients that follow the changes of the site as a stream of events.
@@ -341,6 +343,12 @@ impl Config {
                 request: read.required("limits.request_seconds", seconds)?,
                 shutdown: read.required("limits.shutdown_seconds", seconds)?,
                 trusted,
+            },
+            rate_limits: RateLimitSettings {
+                network: read.optional("rate_limits.network", str::parse)?,
+                user: read.optional("rate_limits.user", str::parse)?,
+                token: read.optional("rate_limits.token", str::parse)?,
+                exempt: read.required("rate_limits.exempt", values::list)?,
             },
             drain: read.required("limits.drain_seconds", drain)?,
             subscribers: SubscriberLimits {

@@ -1,7 +1,7 @@
 //! The authentication stage. The embedding program supplies an [`Authenticator`], which runs before dispatch.
 
 use http::{HeaderMap, Method};
-use svc_routing::{BoxFuture, Context, Error, Request};
+use svc_routing::{BoxFuture, Context, Cost, Error, Request};
 
 /// The parts of a request that an authenticator may use.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Credentials {
     pub headers: HeaderMap,
     /// The nonce from the form or query parameter, otherwise from the header.
     pub nonce: Option<String>,
+    /// What the request costs, as estimated from the parameters that were sent.
+    pub cost: Cost,
     /// The context of the request.
     pub cx: Context,
     /// The extensions of the HTTP request: what middleware in front of the service has added, such as the client's address.
@@ -76,6 +78,11 @@ impl AuthOutcome {
     pub fn with_response_extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.response.insert(value);
         self
+    }
+
+    /// An extension that was added to the response.
+    pub fn response_extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.response.get()
     }
 
     /// The extensions of the response.

@@ -29,6 +29,6 @@ pub use route_url::RouteUrls;
 pub use svc_routing::Cost;
 
 pub use runner::{Overloaded, Runner, Work, context_of, run};
-pub use service::{DenialCode, ResponseBody, RestService, RestServiceBuilder, ServerSource};
+pub use service::{DenialCode, Effort, ReportEffort, ResponseBody, RestService, RestServiceBuilder, ServerSource};
 pub use shared_caching::{CacheTags, SharedCaching};
 pub use transport::transport_of;

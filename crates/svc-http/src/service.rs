@@ -14,7 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
-use svc_routing::{Body, Error, Request, RootUrl, Served, Server, Transport};
+use svc_routing::{Body, Cost, Error, Request, RootUrl, Served, Server, Transport};
 use svc_versions::{Context, Stamp, Usage, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
@@ -313,7 +313,9 @@ impl RestService {
                     if let Some(logged_in) = found.without_cors {
                         cors::add(found.response.headers_mut(), &parts.headers, &method, logged_in);
                     }
-                    return (conditional::respond(&parts.headers, &method, found.response), found.requests);
+                    let mut response = conditional::respond(&parts.headers, &method, found.response);
+                    Effort::Cached.report(&parts.extensions, &mut response);
+                    return (response, found.requests);
                 }
                 match response_cache.join(key) {
                     Flight::Lead(own) => {
@@ -399,6 +401,7 @@ impl RestService {
             extensions,
             key,
             requests,
+            cost,
         };
         let service = self.clone();
         let work = async move {
@@ -462,9 +465,10 @@ impl RestService {
 
     /// Authenticates and dispatches a request.
     async fn dispatch(&self, received: Received, cx: Context) -> Dispatched {
-        let Received { req, body_error, jsonp, root, method, headers: wire_headers, extensions, key, requests } =
+        let Received { req, body_error, jsonp, root, method, headers: wire_headers, extensions, key, requests, cost } =
             received;
         let req = req.with_cx(cx.clone());
+        let reports_effort = cost == Cost::Heavy && extensions.get::<ReportEffort>().is_some();
         let mut server = self.0.root.apply(self.0.source.updated(&cx));
         if let Some(root) = root {
             server = server.with_urls(RootUrl::new(root));
@@ -477,6 +481,7 @@ impl RestService {
             route: req.route().to_owned(),
             headers: wire_headers.clone(),
             nonce: request::nonce(&req, &site.brand.nonce_param(), &nonce_header),
+            cost,
             cx: cx.clone(),
             extensions,
         };
@@ -535,6 +540,9 @@ impl RestService {
         }
         let mut response = conditional::respond(&wire_headers, &method, response::finish(status, headers, body));
         *response.extensions_mut() = response_extensions;
+        if reports_effort {
+            response.extensions_mut().insert(Effort::Heavy);
+        }
         if let Some(code) = denial {
             response.extensions_mut().insert(code);
         }
@@ -566,6 +574,28 @@ impl DenialCode {
     }
 }
 
+/// What a response has cost, if that differs from others: an extension of responses to requests with the extension [`ReportEffort`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// It is from a cache.
+    Cached,
+    /// It has taken long, such as a search in texts.
+    Heavy,
+}
+
+/// Request extension that asks for the [`Effort`] of the response.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportEffort;
+
+impl Effort {
+    /// Adds this to the response, if the request with these extensions asks for it.
+    pub fn report<B>(self, request: &http::Extensions, response: &mut HttpResponse<B>) {
+        if request.get::<ReportEffort>().is_some() {
+            response.extensions_mut().insert(self);
+        }
+    }
+}
+
 /// What a request is for.
 struct Addressed {
     route: String,
@@ -588,6 +618,7 @@ struct Received {
     extensions: http::Extensions,
     key: Option<CacheKey>,
     requests: Arc<RouteCounts>,
+    cost: Cost,
 }
 
 /// The error of a request whose handler panicked. The panic hook has already logged message and location.

@@ -23,11 +23,13 @@ use http_body_util::Limited;
 use tower::{Service, ServiceExt as _};
 
 use crate::{
+    client::Client,
     compression::{Accepted, Compression},
     forwarding::Forwarding,
     head,
     limits::ConnectionLimits,
     log::{self, AccessLog},
+    rate_limits::{Admission, RateLimitSettings, RateLimits},
 };
 
 /// `Retry-After` of 503 responses, in seconds.
@@ -50,6 +52,7 @@ pub fn middleware_stack<S>(inner: S, limits: &ConnectionLimits, log: AccessLog, 
         time: limits.request,
         refused: None,
         hsts: None,
+        rates: None,
     };
     Stack { inner, settings: Arc::new(settings) }
 }
@@ -66,6 +69,7 @@ struct StackSettings {
     refused: Option<Box<OnRefused>>,
     /// `Strict-Transport-Security` of responses over TLS.
     hsts: Option<HeaderValue>,
+    rates: Option<Arc<RateLimits>>,
 }
 
 /// Called with the method, the status and the time since the request arrived.
@@ -88,6 +92,18 @@ impl<S> Stack<S> {
     pub fn count_refused(mut self, count: impl Fn(&Method, StatusCode, Duration) + Send + Sync + 'static) -> Self {
         let settings = Arc::get_mut(&mut self.settings).expect("the stack was not cloned yet");
         settings.refused = Some(Box::new(count));
+        self
+    }
+
+    /// Limits the rate of requests. Services can report what a request has cost as the extension [`RequestCost`](crate::RequestCost) of the
+    /// response, and must report callers with the extension [`Admission`](crate::Admission) of the request.
+    ///
+    /// # Panics
+    /// If the stack was cloned.
+    #[must_use]
+    pub fn rate_limits(mut self, settings: RateLimitSettings) -> Self {
+        let stack = Arc::get_mut(&mut self.settings).expect("the stack was not cloned yet");
+        stack.rates = RateLimits::new(settings);
         self
     }
 
@@ -136,13 +152,22 @@ impl StackSettings {
         let accepted = Accepted::take(request.headers_mut());
         let span = line.span();
         let method = request.method().clone();
-        let handled = tracing::Instrument::instrument(self.handle(inner, request), span).await;
+        let (handled, admission) = match self.admit(&mut request, client) {
+            Ok(admission) => {
+                let handled = tracing::Instrument::instrument(self.handle(inner, request), span).await;
+                (handled, admission)
+            }
+            Err(refused) => (Err(refused), None),
+        };
         let mut response = handled.unwrap_or_else(|refused| {
             if let Some(count) = &self.refused {
                 count(&method, refused.status(), line.elapsed());
             }
             refused
         });
+        if let (Some(rates), Some(admission)) = (&self.rates, &admission) {
+            rates.settle(admission, &mut response);
+        }
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
             // The database is restarting, or the server is overloaded.
             response.headers_mut().entry(header::RETRY_AFTER).or_insert(RETRY_AFTER);
@@ -153,6 +178,11 @@ impl StackSettings {
         let mut response = self.compression.compress(accepted, response).await;
         line.end(&mut response);
         response
+    }
+
+    /// Admits a request within the limits on rates, if there are any.
+    fn admit(&self, request: &mut Request, client: Client) -> Result<Option<Admission>, Response> {
+        self.rates.as_ref().map_or(Ok(None), |rates| rates.admit(request, client))
     }
 
     /// Calls the service within the limits on body and time.

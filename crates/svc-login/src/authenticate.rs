@@ -15,9 +15,9 @@ use svc_auth::{
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
 use svc_http::{AuthOutcome, Authenticator, Credentials};
-use svc_listen::Client;
+use svc_listen::{Admission, Client, RequestCost};
 use svc_model::UserId;
-use svc_routing::{BoxFuture, CallerKey};
+use svc_routing::{BoxFuture, CallerKey, Cost};
 use svc_schema::Error;
 use svc_site::caller::{AppPassword, ClientAddress, SessionToken};
 use svc_store::{MetaKind, StoredText, meta};
@@ -115,7 +115,8 @@ impl SiteAuthenticator {
         Ok(Ok(match outcome.uuid() {
             Some(uuid) => {
                 *recording = self.record_use(cx, subject.user.id, uuid, &subject.passwords, address);
-                authenticated.with_extension(AppPassword(uuid.to_owned()))
+                let id = PasswordId(uuid.to_owned());
+                authenticated.with_extension(AppPassword(uuid.to_owned())).with_response_extension(id)
             }
             None => authenticated,
         }))
@@ -220,6 +221,7 @@ impl Authenticator for SiteAuthenticator {
         let mut recording = None;
         let outcome =
             self.decide(&credentials, &mut recording).unwrap_or_else(|error| AuthOutcome::rejected(error, false));
+        let outcome = within_rates(&credentials, outcome);
         let outcome = match client_address(&credentials) {
             Some(address) => outcome.with_extension(ClientAddress(address)),
             None => outcome,
@@ -239,6 +241,30 @@ impl Authenticator for SiteAuthenticator {
 fn two_factor_required() -> Error {
     let text = "Your role requires two-factor log-in. Set it up on your profile page.";
     Error::new("rest_two_factor_required", text).with_status(403)
+}
+
+/// The application password of a request.
+#[derive(Clone)]
+struct PasswordId(String);
+
+/// Refuses the request if its user or application password has sent too many.
+fn within_rates(credentials: &Credentials, outcome: AuthOutcome) -> AuthOutcome {
+    let Some(admission) = credentials.extensions.get::<Admission>() else { return outcome };
+    let Some(user) = outcome.response_extension::<UserId>() else { return outcome };
+    let cost = match credentials.cost {
+        Cost::Heavy => RequestCost::Heavy,
+        Cost::Light if credentials.method.is_safe() => RequestCost::Read,
+        Cost::Light => RequestCost::Write,
+    };
+    let password = outcome.response_extension::<PasswordId>().map(|id| id.0.as_str());
+    match admission.authenticated(user.0, password, cost) {
+        Ok(()) => outcome,
+        Err(wait) => {
+            let error = Error::new("rest_too_many_requests", "Too many requests. Try again later.").with_status(429);
+            let seconds = wait.as_secs().saturating_add(1).to_string();
+            AuthOutcome::rejected(error, true).with_header("Retry-After", seconds)
+        }
+    }
 }
 
 /// The response to a client that has sent too many wrong passwords.

@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, Method, header, request::Parts};
-use svc_http::{SharedCaching, Uncached, transport_of};
+use svc_http::{Effort, SharedCaching, Uncached, transport_of};
 use svc_site::Site;
 use svc_store::Store;
 use svc_versions::{Dependencies, Stamp, Transport, Usage, VersionedCache};
@@ -125,7 +125,9 @@ pub async fn respond_cached(State(cache): State<Arc<PageCache>>, request: Reques
     let (mut parts, body) = request.into_parts();
     if let Some(slot) = cache.slot(&parts).await {
         if let Some(page) = slot.find() {
-            return page.respond(&parts.headers);
+            let mut response = page.respond(&parts.headers);
+            Effort::Cached.report(&parts.extensions, &mut response);
+            return response;
         }
         parts.extensions.insert(slot);
     }

@@ -161,6 +161,7 @@ impl Front {
         svc_listen::middleware_stack(router, &limits, self.config.access_log.clone(), compression)
             .count_refused(move |method, status, took| counts.record_other(method, status, took))
             .strict_transport(self.config.hsts)
+            .rate_limits(self.config.rate_limits.clone())
     }
 }
 

@@ -27,8 +27,8 @@ use rest::Rest;
 use stream::EventStreams;
 use svc_admin::Admin;
 use svc_controllers::{RestSetup, RestSite};
-use svc_http::{DenialCode, Lanes, RestLayer, RestService, Runner, ServerSource, Uncached};
-use svc_listen::{App, Client, Compression, CompressionUsage, DenialReason, InFlight, health};
+use svc_http::{DenialCode, Effort, Lanes, ReportEffort, RestLayer, RestService, Runner, ServerSource, Uncached};
+use svc_listen::{Admission, App, Client, Compression, CompressionUsage, DenialReason, InFlight, RequestCost, health};
 use svc_login::LoginPages;
 use svc_metrics::History;
 use svc_monitoring::{Checks, Metrics, PageCounts, Process, SiteUsage};
@@ -145,6 +145,9 @@ impl SiteBuilder {
 fn mark(renderer: &SiteRenderer, lanes: &dyn Runner, mut request: Request) -> Request {
     if request.extensions().get::<Client>().is_some_and(|client| client.tls) {
         request.extensions_mut().insert(Transport::Tls);
+    }
+    if request.extensions().get::<Admission>().is_some() {
+        request.extensions_mut().insert(ReportEffort);
     }
     if request.headers().get(FETCH_HEADER).is_some_and(|value| renderer.feeds.is_own_fetch(value.as_bytes())) {
         let (mut head, body) = request.into_parts();
@@ -413,9 +416,11 @@ impl OpenSite {
         let explorer = self.explorer.clone().map(|path| ToExplorer::new(self.api_path(), path));
         let to_explorer = explorer.map(Arc::new);
         let streams = self.streams.clone();
+        let files_at = [uploads::PATH, uploads::THEMES_PATH].map(|path| format!("{}{path}/", self.home.path()));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark(&renderer, &*lanes, request);
+                let is_priced = request.extensions().get::<ReportEffort>().is_some();
                 let path = request.uri().path();
                 let redirect = || to_explorer.as_ref().and_then(|explorer| explorer.response(&request));
                 if let Some(response) = other_brands.response(path).or_else(redirect) {
@@ -429,8 +434,9 @@ impl OpenSite {
                 if path == document.as_str() || health::is_check(path) {
                     Box::pin(routed.clone().oneshot(request))
                 } else {
+                    let is_file = is_priced && files_at.iter().any(|folder| path.starts_with(folder));
                     let response = with_rest.clone().oneshot(request);
-                    Box::pin(async move { Ok(with_reason(response.await?.map(Body::new))) })
+                    Box::pin(async move { Ok(described(response.await?.map(Body::new), is_file)) })
                 }
             },
         );
@@ -442,11 +448,20 @@ impl OpenSite {
         )
         .count_refused(move |method, status, took| counts.record_other(method, status, took))
         .strict_transport(self.config.hsts)
+        .rate_limits(self.config.rate_limits.clone())
     }
 }
 
-/// Adds why the REST API has denied the request, for the log.
-fn with_reason(mut response: Response) -> Response {
+/// Adds why the REST API has denied the request, for the log, and what the request has cost, for the limits on rates.
+fn described(mut response: Response, is_file: bool) -> Response {
+    let cost = match response.extensions_mut().remove() {
+        Some(Effort::Cached) => Some(RequestCost::Cheap),
+        Some(Effort::Heavy) => Some(RequestCost::Heavy),
+        None => is_file.then_some(RequestCost::Cheap),
+    };
+    if let Some(cost) = cost {
+        response.extensions_mut().insert(cost);
+    }
     if let Some(DenialCode(code)) = response.extensions_mut().remove() {
         response.extensions_mut().insert(DenialReason(code.into()));
     }

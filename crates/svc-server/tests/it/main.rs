@@ -16,6 +16,7 @@ mod monitoring;
 mod process;
 mod program;
 mod proxies;
+mod rate_limits;
 mod start;
 mod statements;
 #[cfg(unix)]
