@@ -31,7 +31,8 @@ impl Allowed {
     /// The origin of a URL such as `https://example.org/x`. `None` if the URL is not HTTP(S).
     pub fn origin_of(url: &str) -> Option<Self> {
         let uri: Uri = url.parse().ok()?;
-        Some(Allowed::Origin { host: host(&uri)?, port: port(&uri)? })
+        let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+        is_http.then_some(Allowed::Origin { host: host(&uri)?, port: port(&uri)? })
     }
 
     fn contains(&self, ip: IpAddr) -> bool {
