@@ -16,6 +16,7 @@ mod secret;
 pub mod session;
 mod stored;
 pub mod two_factor;
+mod user_visibility;
 
 pub use caps::Caller;
 pub use error::AuthError;
@@ -25,3 +26,4 @@ pub use secret::{RandomSourceError, Secret, random_text};
 pub use svc_brand::Brand;
 /// The ID of a user, which a caller has.
 pub use svc_model::UserId;
+pub use user_visibility::UserVisibility;

@@ -21,7 +21,7 @@ use std::{
 };
 
 use http::HeaderName;
-use svc_auth::Secret;
+use svc_auth::{Secret, UserVisibility};
 use svc_brand::Brand;
 use svc_events::purge;
 use svc_fetch::{Allowed, Guard};
@@ -145,6 +145,14 @@ pub struct Config {
     pub two_factor_roles: Vec<String>,
     /// Whether changes to existing objects over the REST API require a precondition.
     pub require_preconditions: bool,
+    /// The users that are shown to those who are not logged in.
+    pub users: UserVisibility,
+    /// The menu locations whose menus visitors may read.
+    pub public_menus: Vec<String>,
+    /// The names of the settings that visitors may read.
+    pub public_settings: Vec<String>,
+    /// The origins whose scripts may read responses of the REST API; `None` for all.
+    pub cors_origins: Option<Vec<String>>,
     /// Time in seconds for which responses of the REST API to requests without credentials may be cached outside.
     pub api_max_age: Option<u32>,
     /// Time in seconds for which caches in front of the server may keep responses to requests without credentials.
@@ -316,6 +324,10 @@ impl Config {
             environment: read.optional("environment", str::parse)?,
             wrong_application_password: read.required("wrong_application_password", values::wrong_password)?,
             require_preconditions: read.required("require_preconditions", values::boolean)?,
+            users: read.required("users", str::parse)?,
+            public_menus: read.required("public_menus", values::texts)?,
+            public_settings: read.required("public_settings", values::texts)?,
+            cors_origins: read.optional("cors_origins", values::origins)?,
             api_max_age: read.optional("api_max_age", whole_seconds)?,
             shared_max_age: read.optional("shared_max_age", whole_seconds)?,
             stale_while_revalidate: read.optional("stale_while_revalidate", whole_seconds)?,

@@ -169,6 +169,19 @@ pub(super) fn list<T: FromStr<Err = String>>(text: &str) -> Result<Vec<T>, Strin
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::parse).collect()
 }
 
+/// A comma-separated list of origins: scheme, host and port.
+pub(super) fn origins(text: &str) -> Result<Vec<String>, String> {
+    let all = texts(text)?;
+    let is_origin =
+        |origin: &String| origin.parse::<SiteUrl>().is_ok_and(|url| url.path().is_empty() && url.as_str() == origin);
+    match all.iter().find(|origin| !is_origin(origin)) {
+        Some(origin) => {
+            Err(format!("must be a list of origins such as https://front.example, without a path: `{origin}`"))
+        }
+        None => Ok(all),
+    }
+}
+
 /// A comma-separated list of headers. A part without a colon belongs to the value before it.
 pub(super) fn headers(text: &str) -> Result<Vec<String>, String> {
     let mut all: Vec<String> = Vec::new();

@@ -36,3 +36,9 @@ family_errors! {
     /// The caller may not delete this revision.
     cannot_delete_revision = "rest_cannot_delete" "You are not allowed to delete this revision.";
 }
+
+/// Rejects parameters that select by users, on a site that shows none to this caller.
+pub(crate) fn hidden_users(req: &svc_routing::Request, name: &str) -> svc_schema::Error {
+    let text = format!("This site does not show its users: `{name}` is not available.");
+    svc_routing::forbidden(req, "rest_forbidden_param", &text)
+}

@@ -46,6 +46,7 @@ pub mod posts;
 mod preconditions;
 mod preview;
 pub mod preview_links;
+pub mod public_site;
 mod registries;
 pub mod registry_family;
 mod request;

@@ -33,6 +33,7 @@ use crate::{
     plugins::Plugins,
     posts::Posts,
     preview_links::PreviewLinks,
+    public_site::{PublicMenus, PublicSettings},
     registry_family::{RegistryEntries, RegistryFamily},
     resolve::Resolve,
     revisions::{Autosaves, Revisions},
@@ -214,6 +215,9 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
     registry.mount(OWN_NAMESPACE, move |_| PreviewLinks::new(&links));
     let source = events::source(rest);
     registry.mount(OWN_NAMESPACE, move |_| events::Changes(source));
+    let (menus, settings) = (Arc::clone(&rest.site), Arc::clone(rest));
+    registry.mount(OWN_NAMESPACE, move |_| PublicMenus::new(&menus));
+    registry.mount(OWN_NAMESPACE, move |_| PublicSettings::new(&settings));
     let hooks = Arc::clone(&rest.site);
     registry.mount(OWN_NAMESPACE, move |_| events::WebhookRoutes::new(&hooks));
 }

@@ -14,10 +14,36 @@ const METHODS: HeaderValue = HeaderValue::from_static("OPTIONS, GET, POST, PUT, 
 /// requests without `Origin` do not get.
 const EXPOSED: HeaderValue = HeaderValue::from_static("ETag, Last-Modified, Retry-After, X-Request-Id");
 
+/// The origins that may read responses, such as `https://front.example`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins(Option<Vec<String>>);
+
+impl Origins {
+    /// These origins only. By default, all of them may, as in WordPress.
+    pub fn only(origins: impl IntoIterator<Item = String>) -> Self {
+        Origins(Some(origins.into_iter().map(|origin| origin.to_ascii_lowercase()).collect()))
+    }
+
+    fn allow(&self, origin: &HeaderValue) -> bool {
+        let is_listed =
+            |all: &Vec<String>| all.iter().any(|listed| origin.as_bytes().eq_ignore_ascii_case(listed.as_bytes()));
+        self.0.as_ref().is_none_or(is_listed)
+    }
+}
+
 /// Adds the CORS headers to the response of a request with these headers.
-pub(crate) fn add(out: &mut HeaderMap, request_headers: &HeaderMap, wire_method: &Method, logged_in: bool) {
+pub(crate) fn add(
+    origins: &Origins,
+    out: &mut HeaderMap,
+    request_headers: &HeaderMap,
+    wire_method: &Method,
+    logged_in: bool,
+) {
     let vary = HeaderValue::from_static("Origin");
     match request_headers.get(ORIGIN).filter(|origin| !origin.is_empty()) {
+        Some(origin) if !origins.allow(origin) => {
+            out.append(VARY, vary);
+        }
         Some(origin) => {
             out.insert(ACCESS_CONTROL_ALLOW_ORIGIN, sanitize_origin(origin));
             out.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
@@ -33,9 +59,15 @@ pub(crate) fn add(out: &mut HeaderMap, request_headers: &HeaderMap, wire_method:
 }
 
 /// [`add`] to the headers of a response that hooks may still change.
-pub(crate) fn add_to(out: &mut Headers, request_headers: &HeaderMap, wire_method: &Method, logged_in: bool) {
+pub(crate) fn add_to(
+    origins: &Origins,
+    out: &mut Headers,
+    request_headers: &HeaderMap,
+    wire_method: &Method,
+    logged_in: bool,
+) {
     let mut added = HeaderMap::new();
-    add(&mut added, request_headers, wire_method, logged_in);
+    add(origins, &mut added, request_headers, wire_method, logged_in);
     for (name, value) in &added {
         let value = String::from_utf8_lossy(value.as_bytes());
         if *name == VARY { out.add("Vary", &*value) } else { out.set(name.as_str(), &*value) }
@@ -86,8 +118,28 @@ mod tests {
         ] {
             let request_headers = HeaderMap::from_iter([(ORIGIN, HeaderValue::from_static(origin))]);
             let mut out = HeaderMap::new();
-            add(&mut out, &request_headers, &Method::PUT, true);
+            add(&Origins::default(), &mut out, &request_headers, &Method::PUT, true);
             assert_eq!(out[ACCESS_CONTROL_ALLOW_ORIGIN], want, "{origin}");
+            assert_eq!(out[VARY], "Origin");
+        }
+    }
+
+    #[test]
+    fn only_listed_origins_may_read() {
+        let origins = Origins::only(["https://front.example".to_owned()]);
+        for (origin, allowed) in [
+            ("https://front.example", true),
+            ("HTTPS://Front.example", true),
+            ("https://front.example.evil.test", false),
+            ("https://front.example:8443", false),
+            ("http://front.example", false),
+            ("null", false),
+        ] {
+            let request_headers = HeaderMap::from_iter([(ORIGIN, HeaderValue::from_static(origin))]);
+            let mut out = HeaderMap::new();
+            add(&origins, &mut out, &request_headers, &Method::GET, false);
+            assert_eq!(out.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN), allowed, "{origin}");
+            assert_eq!(out.contains_key(ACCESS_CONTROL_ALLOW_CREDENTIALS), allowed, "{origin}");
             assert_eq!(out[VARY], "Origin");
         }
     }
@@ -110,7 +162,7 @@ mod tests {
         let vary = |origin: Option<&'static str>, method, logged_in| {
             let request_headers = origin.map(|o| (ORIGIN, HeaderValue::from_static(o))).into_iter().collect();
             let mut out = HeaderMap::new();
-            add(&mut out, &request_headers, &method, logged_in);
+            add(&Origins::default(), &mut out, &request_headers, &method, logged_in);
             assert!(!out.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN));
             out.contains_key(VARY)
         };

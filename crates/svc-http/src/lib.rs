@@ -21,6 +21,7 @@ mod spool;
 mod transport;
 
 pub use auth::{Anonymous, AuthOutcome, Authenticator, Credentials};
+pub use cors::Origins;
 pub use lanes::{LaneUsage, Lanes};
 pub use layer::{RestLayer, WithRest};
 pub use limits::RequestLimits;

@@ -19,7 +19,7 @@ use svc_versions::{Context, Stamp, Usage, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::conditional;
-use crate::cors;
+use crate::cors::{self, Origins};
 use crate::large::{LargeBodies, busy};
 use crate::limits::RequestLimits;
 use crate::request::{self, Jsonp};
@@ -61,6 +61,7 @@ struct ServiceInner {
     cache_lifetime: Duration,
     root: Root,
     caching: SharedCaching,
+    origins: Origins,
 }
 
 /// The settings of the response cache.
@@ -108,6 +109,7 @@ pub struct RestServiceBuilder {
     root: Root,
     runner: Arc<dyn Runner>,
     caching: SharedCaching,
+    origins: Origins,
 }
 
 impl Default for RestServiceBuilder {
@@ -119,6 +121,7 @@ impl Default for RestServiceBuilder {
             root: Root::Server,
             runner: Arc::new(Inline),
             caching: SharedCaching::default(),
+            origins: Origins::default(),
         }
     }
 }
@@ -192,6 +195,12 @@ impl RestServiceBuilder {
         self
     }
 
+    /// Sets which origins may read responses. By default, all of them may, as in WordPress.
+    pub fn origins(mut self, origins: Origins) -> Self {
+        self.origins = origins;
+        self
+    }
+
     /// Sets where requests are authenticated and dispatched, after their bodies have been read. The default is the task of
     /// the connection; [`Lanes`](crate::Lanes) separates expensive requests from others.
     pub fn runner(mut self, runner: Arc<dyn Runner>) -> Self {
@@ -206,7 +215,7 @@ impl RestServiceBuilder {
 
     /// The service that calls `source` for the server of each request.
     pub fn build_from(self, source: impl ServerSource) -> RestService {
-        let Self { authenticator, limits, response_cache, root, runner, caching } = self;
+        let Self { authenticator, limits, response_cache, root, runner, caching, origins } = self;
         let cache_lifetime = response_cache.as_ref().map_or(Duration::ZERO, |settings| settings.lifetime);
         let response_cache = response_cache.map(|CacheSettings { versions, current_stamp, .. }| {
             ResponseCache::new(
@@ -227,6 +236,7 @@ impl RestServiceBuilder {
             cache_lifetime,
             root,
             caching,
+            origins,
         }))
     }
 }
@@ -311,7 +321,7 @@ impl RestService {
             for _ in 0..MAX_FLIGHTS {
                 if let Some(mut found) = response_cache.find(key) {
                     if let Some(logged_in) = found.without_cors {
-                        cors::add(found.response.headers_mut(), &parts.headers, &method, logged_in);
+                        cors::add(&self.0.origins, found.response.headers_mut(), &parts.headers, &method, logged_in);
                     }
                     let mut response = conditional::respond(&parts.headers, &method, found.response);
                     Effort::Cached.report(&parts.extensions, &mut response);
@@ -437,7 +447,7 @@ impl RestService {
             }
         }
         response::add_cors_lists(response.headers_mut(), server.site(), request_headers);
-        cors::add(response.headers_mut(), request_headers, method, false);
+        cors::add(&self.0.origins, response.headers_mut(), request_headers, method, false);
         response
     }
 
@@ -497,7 +507,7 @@ impl RestService {
         let is_filtered = server.filters_final_responses();
         let add_cors = |served: &mut Served| {
             if is_filtered {
-                cors::add_to(&mut served.headers, &wire_headers, &method, logged_in);
+                cors::add_to(&self.0.origins, &mut served.headers, &wire_headers, &method, logged_in);
             }
         };
         let served = match auth_error.or(body_error) {
@@ -536,7 +546,7 @@ impl RestService {
         let cacheable =
             key.map(|key| Cacheable { key, requests, logged_in, headers: headers.clone(), body: body.clone() });
         if !is_filtered {
-            cors::add(&mut headers, &wire_headers, &method, logged_in);
+            cors::add(&self.0.origins, &mut headers, &wire_headers, &method, logged_in);
         }
         let mut response = conditional::respond(&wire_headers, &method, response::finish(status, headers, body));
         *response.extensions_mut() = response_extensions;

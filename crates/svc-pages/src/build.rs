@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::NaiveDateTime;
 use http::StatusCode;
-use svc_auth::caps::PostCap;
+use svc_auth::{UserVisibility, caps::PostCap};
 use svc_discovery::{Announcement, Queried};
 use svc_model::{Post, PostId, Stamp, Term, User, UserId};
 use svc_render::{SiteRenderer, oembed};
@@ -207,7 +207,7 @@ impl PageBuilder<'_> {
         }
         page.menu = self.menu(Some(&url))?;
         let body = if is_open { self.texts.content(self.db.cx(), &post) } else { PROTECTED.into() };
-        let author = author_of(self.db, &post)?;
+        let author = author_of(self.db, self.site, &post)?;
         let groups = self.term_groups(post.id)?;
         let comments = if is_open { self.comments(post.id)? } else { Vec::new() };
         let template = SinglePage {
@@ -280,7 +280,10 @@ impl PageBuilder<'_> {
             .order(Order::Asc)
             .limit(Some(MAX_COMMENTS));
         let ids = comments::query(self.db, &query)?.ids;
-        let rows = comments::get_many(self.db, &ids)?;
+        let mut rows = comments::get_many(self.db, &ids)?;
+        if self.site.policies.users == UserVisibility::Private {
+            rows.iter_mut().for_each(svc_site::comments::hide_user);
+        }
         let view = |c: &svc_model::Comment| ShownComment {
             id: c.id.0,
             author: if c.author.is_empty() { "Anonymous".to_owned() } else { decode(&c.author) },
@@ -511,8 +514,9 @@ fn body_class(subject: &ListSubject) -> &'static str {
     }
 }
 
-pub(crate) fn author_of(db: &mut Db, post: &Post) -> SiteResult<Option<User>> {
-    Ok(if post.author.is_none() { None } else { svc_store::users::get(db, post.author)? })
+pub(crate) fn author_of(db: &mut Db, site: &Site, post: &Post) -> SiteResult<Option<User>> {
+    let is_shown = !post.author.is_none() && site.policies.users != UserVisibility::Private;
+    Ok(if is_shown { svc_store::users::get(db, post.author)? } else { None })
 }
 
 /// RFC 3339, from UTC.

@@ -31,7 +31,7 @@ impl PageBuilder<'_> {
     pub(crate) fn embed(&mut self, post: &Post, url: String) -> SiteResult<Page> {
         let (page, _) = self.frame("", Queried::Other, Some(&url))?;
         let body = if post.is_protected() { PROTECTED.into() } else { self.texts.excerpt(self.db.cx(), post) };
-        let author = author_of(self.db, post)?;
+        let author = author_of(self.db, self.site, post)?;
         let entry = self.entry(post, url, author.as_ref(), body);
         let template = EmbedPage { page, entry, script: SCRIPT };
         Ok(Page::html(StatusCode::OK, &template, Vec::new()).with_policy(policy()))

@@ -6,18 +6,13 @@ use svc_auth::Caller;
 use svc_model::Term;
 use svc_site::{
     Settings, Site, SiteResult,
-    menus::item::{self, ITEM, MENU, NavItem},
+    menus::item::{self, NavItem},
 };
-use svc_store::{
-    Db, Order,
-    posts::{self, PostOrderBy, PostQuery, TaxClause},
-};
+use svc_store::Db;
 use svc_text::{Html, esc_attr, esc_url, html};
 
 use crate::content as render;
 
-/// Maximum number of items rendered.
-const MAX_ITEMS: u64 = 500;
 /// Maximum nesting depth.
 const MAX_DEPTH: usize = 20;
 
@@ -32,12 +27,7 @@ pub(crate) fn render_menu(
     viewer: &Caller,
     menu: &Term,
 ) -> SiteResult<Html> {
-    let mut query = PostQuery::published(ITEM, MAX_ITEMS).order_by(vec![(PostOrderBy::MenuOrder, Order::Asc)]);
-    let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu.id], ..TaxClause::default() };
-    query.tax.clauses = vec![clause];
-    let ids = posts::query(db, &query)?.ids;
-    let rows = posts::get_many(db, &ids)?;
-    let items = item::items(db, site, settings, viewer, rows)?;
+    let items = item::published(db, site, settings, viewer, menu.id)?;
     let mut children: HashMap<i64, Vec<&NavItem>> = HashMap::new();
     let valid: Vec<&NavItem> = items.iter().filter(|item| !item.target.invalid).collect();
     for item in &valid {

@@ -1,7 +1,7 @@
 //! oEmbed of the site's own posts: data, and links in pages.
 
 use serde_json::{Value, json};
-use svc_auth::Caller;
+use svc_auth::{Caller, UserVisibility};
 use svc_model::Post;
 use svc_php::query::extend_url_with;
 use svc_schema::Error;
@@ -105,7 +105,9 @@ pub fn data(db: &mut Db, site: &Site, settings: &Settings, post: &Post, width: i
         "height": height,
         "html": html(&url, &frame_url(&url), &title, name, (width, height))?.into_string(),
     });
-    if let Some(author) = users::get(db, post.author)? {
+    if site.policies.users != UserVisibility::Private
+        && let Some(author) = users::get(db, post.author)?
+    {
         data["author_name"] = author.display_name.as_str().into();
         data["author_url"] = settings.urls.author(&author).into();
     }

@@ -4,6 +4,7 @@
 //! `wp-sitemap-taxonomies-category-1.xml`, `wp-sitemap-users-1.xml`. They do not depend on the brand. Sites that
 //! discourage search engines have none.
 
+use svc_auth::UserVisibility;
 use svc_model::{PostType, Taxonomy};
 use svc_store::{
     Db, Order,
@@ -164,7 +165,8 @@ fn subjects(site: &Site) -> impl Iterator<Item = SitemapKind<'_>> {
     let types =
         site.registries.types.iter().filter(|t| t.is_viewable() && t.name != "attachment").map(SitemapKind::Posts);
     let taxonomies = site.registries.taxonomies.iter().filter(|t| t.public).map(SitemapKind::Terms);
-    types.chain(taxonomies).chain([SitemapKind::Users])
+    let users = (site.policies.users != UserVisibility::Private).then_some(SitemapKind::Users);
+    types.chain(taxonomies).chain(users)
 }
 
 fn offset(number: u64) -> u64 {

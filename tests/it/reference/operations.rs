@@ -11,7 +11,11 @@ pub(super) const PAGES: &[(&str, &str, &[&str])] = &[
     ("reference-terms.md", "taxonomies and terms", &["categories", "tags", "wp_pattern_category", "taxonomies"]),
     ("reference-comments.md", "comments", &["comments"]),
     ("reference-users.md", "users", &["users"]),
-    ("reference-site.md", "site", &["index", "settings", "types", "statuses", "search", "themes", "plugins"]),
+    (
+        "reference-site.md",
+        "site",
+        &["index", "settings", "types", "statuses", "search", "themes", "plugins", "public-settings"],
+    ),
     (
         "reference-editor.md",
         "editor and themes",
@@ -33,7 +37,7 @@ pub(super) const PAGES: &[(&str, &str, &[&str])] = &[
     (
         "reference-menus.md",
         "menus and widgets",
-        &["navigation", "menus", "menu-items", "menu-locations", "sidebars", "widgets", "widget-types"],
+        &["navigation", "menus", "menu-items", "menu-locations", "sidebars", "widgets", "widget-types", "public-menus"],
     ),
     ("reference-other.md", "other routes", &[]),
 ];

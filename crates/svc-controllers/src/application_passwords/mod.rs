@@ -136,6 +136,10 @@ impl ApplicationPasswords {
         if !self.site.has_application_passwords(req.transport()) {
             return Err(errors::disabled().into());
         }
+        if self.site.policies.users.hides_from(caller) {
+            // Also of users who do not exist.
+            return Err(not_logged_in().into());
+        }
         let user = req.param("user_id").map(svc_php::cast::to_text).unwrap_or_default();
         let id = match user.as_ref() {
             "me" if caller.is_logged_in() => caller.id,

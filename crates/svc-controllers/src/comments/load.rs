@@ -43,6 +43,10 @@ impl CommentLoader<'_> {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
+        let mut rows = rows;
+        if self.site.policies.users.hides_from(viewer.caller) {
+            rows.iter_mut().for_each(svc_site::comments::hide_user);
+        }
         let ids: Vec<i64> = rows.iter().map(|c| c.id.0).collect();
         let mut meta = if plan.wants("meta") { meta::load(db, MetaKind::Comment, &ids)? } else { HashMap::new() };
         let permalinks = if plan.wants("link") {

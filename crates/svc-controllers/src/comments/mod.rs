@@ -251,6 +251,11 @@ impl Comments {
         if posts.len() > MAX_POSTS {
             return Err(SiteError::Store(StoreError::TooMany).into());
         }
+        // The search finds names and addresses of authors.
+        if self.site.policies.users.hides_from(&caller) && list_param(&req, "search").is_some_and(svc_php::cast::truthy)
+        {
+            return Err(crate::errors::hidden_users(&req, "search"));
+        }
         self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let ids = posts.iter().map(|id| PostId(*id));

@@ -7,7 +7,7 @@ use std::{
 
 use svc_auth::Caller;
 use svc_content::shortcodes::Page;
-use svc_model::{Post, PostId, PostType, Term};
+use svc_model::{Post, PostId, PostType, Term, UserId};
 use svc_render::{
     SiteRenderer,
     blocks::{self, BlockViewer},
@@ -133,7 +133,8 @@ impl PostLoader<'_> {
         )?
         .into_iter();
 
-        let load = |post: Post| {
+        let hides_users = self.site.policies.users.hides_from(self.caller);
+        let load = |mut post: Post| {
             let id = post.id;
             let rights = (wants_links || edit && post.is_protected())
                 .then(|| PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit));
@@ -142,6 +143,9 @@ impl PostLoader<'_> {
             let (attached, parent) = attached.remove(&id).unzip();
             let mut parts = permalink_parts.remove(&id).unwrap_or_default();
             parts.parent = parent.flatten();
+            if hides_users {
+                post.author = UserId::default();
+            }
             let item = PostItem {
                 cx: cx.clone(),
                 attached,

@@ -272,6 +272,13 @@ impl Posts {
     // List
 
     pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+        if self.site.policies.users.hides_from(&caller(&req)) {
+            let is_set = |name: &&str| req.param(name).is_some_and(svc_php::cast::truthy);
+            let by_author = req.param("orderby").is_some_and(|by| by == "author").then_some("orderby");
+            if let Some(name) = ["author", "author_exclude"].into_iter().find(is_set).or(by_author) {
+                return Err(errors::hidden_users(&req, name));
+            }
+        }
         if req.context() == "edit" && !self.has_cap(req.cx(), &caller(&req), &self.post_type.caps.edit_posts)? {
             return Err(errors::forbidden_context(&req));
         }

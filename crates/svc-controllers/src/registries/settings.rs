@@ -49,6 +49,11 @@ pub struct RegisteredSetting {
 }
 
 impl RegisteredSetting {
+    /// Whether nobody but those who manage the site may know anything of the value.
+    pub(crate) fn is_secret(&self) -> bool {
+        self.is_secret
+    }
+
     /// A setting with the name of its option. A missing option is returned as the schema's default.
     pub fn new(option: &str, schema: SchemaBuilder) -> Self {
         let default = schema.source().get("default").cloned().unwrap_or(Value::Null);

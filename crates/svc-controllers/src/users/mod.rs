@@ -179,6 +179,10 @@ pub(crate) struct AuthorizedUser {
 impl Users {
     /// A user by id, with the caller's permissions on it; 404 if it does not exist.
     fn find(&self, req: &Request, id: UserId) -> Result<(User, UserRights)> {
+        // Also of users who do not exist.
+        if self.site.policies.users.hides_from(&caller(req)) {
+            return Err(errors::cannot_view(req));
+        }
         // Cached for the request, because the permission checks of all methods run for `Allow`.
         let found = get_or_load(req.cx(), id, || {
             self.site.read(req.cx(), |db| {

@@ -1,7 +1,7 @@
 //! Parameters of a list of users, and the query built from them.
 
 use serde_json::{Map, Value, json};
-use svc_auth::{Caller, roles::Roles};
+use svc_auth::{Caller, UserVisibility, roles::Roles};
 use svc_model::UserId;
 use svc_resource::Params;
 use svc_routing::Request;
@@ -117,6 +117,9 @@ fn column(name: &str) -> Option<UserColumn> {
 /// # Errors
 /// 401 or 403. Roles, capabilities and fields of context `edit` require `list_users`.
 pub(super) fn check(site: &Site, caller: &Caller, req: &Request) -> Result<(), Error> {
+    if site.policies.users.hides_from(caller) {
+        return Err(errors::cannot_view(req));
+    }
     let lists = rights::lists_users(caller);
     let is_set = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
     let is_one_of =
@@ -169,7 +172,9 @@ impl UserList {
             Published::Types(types) => Some(types),
             Published::Public => Some(types(true)),
             // Callers without `list_users` see published authors; with `who=authors` they also see those without posts.
-            Published::Any if !lists && !self.authors => Some(types(false)),
+            Published::Any if !lists && !self.authors && site.policies.users != UserVisibility::Public => {
+                Some(types(false))
+            }
             Published::Any => None,
         };
         let search = svc_text::trim(&self.search).trim_matches('*').to_owned();

@@ -1,6 +1,6 @@
 //! Access rules of users, for lists, single users and embeds.
 
-use svc_auth::{Caller, caps::Object};
+use svc_auth::{Caller, UserVisibility, caps::Object};
 use svc_model::{PostType, UserId};
 use svc_site::{Access, Settings, Site, SiteResult};
 use svc_store::{Db, authors};
@@ -26,6 +26,9 @@ pub(super) fn lists_authors(site: &Site, caller: &Caller) -> bool {
 /// # Errors
 /// Errors of the store.
 pub(super) fn sees_author(db: &mut Db, site: &Site, caller: &Caller, user: UserId) -> SiteResult<bool> {
+    if site.policies.users == UserVisibility::Public {
+        return Ok(true);
+    }
     let published: Vec<&str> = rest_types(site).collect();
     let private: Vec<&str> = site
         .registries

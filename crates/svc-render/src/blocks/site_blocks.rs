@@ -11,6 +11,7 @@ use std::{
 };
 
 use chrono::{Days, NaiveDate, NaiveDateTime, NaiveTime};
+use svc_auth::UserVisibility;
 use svc_blocks::data::{
     AuthorView, BlockData, BlockSiteInfo, CommentView, CommentsQuery, FeedItem, ImageRequest, MainQuery, PostView,
     Posts, PostsOrder, PostsQuery, Sticky, TaxonomyView, TemplatePartView, TermView, TermsOrder, TermsQuery,
@@ -18,6 +19,7 @@ use svc_blocks::data::{
 use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, UserId};
 use svc_site::{
     Access, Settings, Site, SiteError, SiteResult, avatars,
+    comments::hide_user,
     hooked_blocks::IGNORED_HOOKS,
     patterns, permalinks,
     posts::formats::{format_clauses, sticky_include},
@@ -258,7 +260,7 @@ impl<'a> SiteBlocks<'a> {
             ids.filter(|id| !id.is_none() && !self.authors.borrow().contains_key(id)).collect();
         missing.sort_unstable();
         missing.dedup();
-        if missing.is_empty() {
+        if missing.is_empty() || self.site.policies.users == UserVisibility::Private {
             return;
         }
         let raw_ids: Vec<i64> = missing.iter().map(|id| id.0).collect();
@@ -366,7 +368,10 @@ impl<'a> SiteBlocks<'a> {
         Posts { items: self.views_of(&ids), total }
     }
 
-    fn comment_views(&self, rows: Vec<Comment>) -> Vec<Rc<CommentView>> {
+    fn comment_views(&self, mut rows: Vec<Comment>) -> Vec<Rc<CommentView>> {
+        if self.site.policies.users == UserVisibility::Private {
+            rows.iter_mut().for_each(hide_user);
+        }
         self.load_authors(rows.iter().map(|comment| comment.user));
         let mut posts: Vec<PostId> = rows.iter().map(|comment| comment.post).collect();
         posts.sort_unstable();

@@ -6,7 +6,7 @@ use chrono::Utc;
 use svc_auth::{Keys, Scheme};
 use svc_controllers::{RestSetup, RestSite};
 use svc_events::Hub;
-use svc_http::{CacheTags, Lanes, Runner, ServerSource, SharedCaching};
+use svc_http::{CacheTags, Lanes, Origins, Runner, ServerSource, SharedCaching};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_mail::Mailer;
@@ -96,7 +96,8 @@ impl SiteBuilder {
         };
         let runner = Arc::clone(&lanes) as Arc<dyn Runner>;
         let caching = shared_caching(config, &site);
-        let service = rest.service(limits, Arc::new(authenticator), runner, caching.clone());
+        let origins = config.cors_origins.clone().map_or_else(Origins::default, Origins::only);
+        let service = rest.service(limits, Arc::new(authenticator), runner, caching.clone(), origins);
         let api = rest.server(&Context::background());
         let api = format!("{}/{}", api.site_path(), api.url_prefix());
         let streams =
@@ -202,6 +203,9 @@ fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Re
     site.services.preview_url.clone_from(&config.preview_url);
     site.policies.max_revisions = config.revisions;
     site.policies.require_preconditions = config.require_preconditions;
+    site.policies.users = config.users;
+    site.policies.public_menus.clone_from(&config.public_menus);
+    site.policies.public_settings.clone_from(&config.public_settings);
     if let Some(name) = &config.theme {
         active_theme::activate(&config.content_dir, store, name)?;
     }

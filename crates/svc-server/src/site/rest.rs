@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use arc_swap::ArcSwapOption;
 use svc_auth::cookie::site_hash;
 use svc_controllers::RestSite;
-use svc_http::{Authenticator, RequestLimits, RestService, Runner, ServerSource, SharedCaching};
+use svc_http::{Authenticator, Origins, RequestLimits, RestService, Runner, ServerSource, SharedCaching};
 use svc_metrics::RequestCounts;
 use svc_routing::{Context, Registry, Server};
 use svc_site::{Settings, Site};
@@ -102,6 +102,7 @@ impl Rest {
         authenticator: Arc<dyn Authenticator>,
         runner: Arc<dyn Runner>,
         caching: SharedCaching,
+        origins: Origins,
     ) -> RestService {
         let site = &self.0.rest_site.site;
         let store = site.store.clone();
@@ -111,6 +112,7 @@ impl Rest {
             .response_cache(MAX_AGE, Arc::clone(site.store.versions()), move || store.watched_stamp())
             .runner(runner)
             .shared_caching(caching)
+            .origins(origins)
             .build_from(self.clone())
     }
 }

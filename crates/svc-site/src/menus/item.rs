@@ -4,9 +4,9 @@ use serde_json::Value;
 use svc_auth::Caller;
 use svc_model::{Post, PostId, TermId};
 use svc_store::{
-    Db, Meta, Tx,
+    Db, Meta, Order, Tx,
     meta::{self, MetaKind},
-    posts::{self, PostQuery, TaxClause, TaxOperator},
+    posts::{self, PostOrderBy, PostQuery, TaxClause, TaxOperator},
     terms,
 };
 
@@ -14,6 +14,9 @@ use crate::{
     Settings, Site, SiteResult,
     menus::target::{self, MenuItemTarget, TargetKind, TargetRef},
 };
+
+/// Maximum number of published items of a menu.
+const MAX_ITEMS: u64 = 500;
 
 /// A menu item with all data that its fields need.
 pub struct NavItem {
@@ -111,6 +114,25 @@ pub fn items(
         item.target = target;
     }
     Ok(items)
+}
+
+/// The published items of a menu, in order.
+///
+/// # Errors
+/// Errors of the store.
+pub fn published(
+    db: &mut Db,
+    site: &Site,
+    settings: &Settings,
+    caller: &Caller,
+    menu: TermId,
+) -> SiteResult<Vec<NavItem>> {
+    let mut query = PostQuery::published(ITEM, MAX_ITEMS).order_by(vec![(PostOrderBy::MenuOrder, Order::Asc)]);
+    let clause = TaxClause { taxonomy: MENU.to_owned(), terms: vec![menu], ..TaxClause::default() };
+    query.tax.clauses = vec![clause];
+    let ids = posts::query(db, &query)?.ids;
+    let rows = posts::get_many(db, &ids)?;
+    items(db, site, settings, caller, rows)
 }
 
 /// All items of a menu, with any status.

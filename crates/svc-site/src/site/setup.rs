@@ -6,7 +6,7 @@ use std::{
 };
 
 use chrono::{NaiveDateTime, Utc};
-use svc_auth::Keys;
+use svc_auth::{Keys, UserVisibility};
 use svc_brand::Brand;
 use svc_mail::Mailer;
 use svc_media::Storage;
@@ -49,7 +49,7 @@ pub struct SiteSetup {
 }
 
 /// What clients may do, besides the rules of access.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Policies {
     /// Whether guests may comment over the REST API, on sites that do not require registration.
     pub guests_may_comment: bool,
@@ -57,6 +57,12 @@ pub struct Policies {
     pub max_revisions: Option<u64>,
     /// Whether changes to existing objects require a precondition, such as `If-Match`.
     pub require_preconditions: bool,
+    /// The users that are shown to those who are not logged in.
+    pub users: UserVisibility,
+    /// The menu locations whose menus everybody may read.
+    pub public_menus: Vec<String>,
+    /// The names of the settings that everybody may read.
+    pub public_settings: Vec<String>,
 }
 
 /// What a site uses outside of its database.

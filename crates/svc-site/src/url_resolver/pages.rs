@@ -1,7 +1,7 @@
 //! What a URL shows, among what the viewer may read, and where it redirects.
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
-use svc_auth::Caller;
+use svc_auth::{Caller, UserVisibility};
 use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
 use svc_store::{
@@ -347,6 +347,9 @@ impl PageResolver<'_> {
     }
 
     fn author(&mut self, key: &AuthorKey) -> SiteResult<Option<User>> {
+        if self.site.policies.users == UserVisibility::Private {
+            return Ok(None);
+        }
         Ok(match key {
             AuthorKey::Id(id) => match i64::try_from(*id) {
                 Ok(id) => users::get(self.db, UserId(id))?,

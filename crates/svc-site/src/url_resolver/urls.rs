@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use svc_auth::UserVisibility;
 use svc_model::{Post, PostId, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{PageLink, PostLink, SiteUrls};
 use svc_store::{Db, posts, stamp, terms, users};
@@ -30,7 +31,7 @@ pub fn post_urls(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -
     let mut ids: Vec<UserId> = rows.iter().map(|p| p.author).filter(|id| !id.is_none()).collect();
     ids.sort_unstable();
     ids.dedup();
-    let authors: HashMap<UserId, User> = users::get_many(db, &ids)?.into_iter().map(|u| (u.id, u)).collect();
+    let mut authors: HashMap<UserId, User> = users::get_many(db, &ids)?.into_iter().map(|u| (u.id, u)).collect();
     let categories = if urls.uses_category() { first_categories(db, rows)? } else { HashMap::new() };
     let ancestors = posts::ancestor_slugs(db, rows)?;
     let by_post = rows
@@ -59,6 +60,9 @@ pub fn post_urls(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -
             (post.id, url)
         })
         .collect();
+    if site.policies.users == UserVisibility::Private {
+        authors.clear();
+    }
     Ok(PostUrls { urls: by_post, authors })
 }
 

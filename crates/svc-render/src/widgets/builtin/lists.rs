@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use svc_auth::UserVisibility;
 use svc_blocks::title_or_placeholder;
 use svc_model::{Post, PostId, Term};
-use svc_site::{SiteResult, permalinks, terms::paths::slug_paths, widgets::instance::Instance};
+use svc_site::{SiteResult, comments::hide_user, permalinks, terms::paths::slug_paths, widgets::instance::Instance};
 use svc_store::{
     Order,
     comments::{self, CommentQuery},
@@ -370,7 +371,13 @@ fn recent_comments(context: &mut WidgetContext<'_>, instance: &Instance) -> Site
         .order(Order::Desc)
         .limit(Some(item_count(instance)));
     let ids = comments::query(context.db, &query)?.ids;
-    let rows = comments::get_many(context.db, &ids)?;
+    let mut rows = comments::get_many(context.db, &ids)?;
+    if context.site.policies.users == UserVisibility::Private {
+        for comment in rows.iter_mut().filter(|comment| !comment.user.is_none()) {
+            hide_user(comment);
+            comment.author = "Anonymous".to_owned();
+        }
+    }
     let post_ids: Vec<PostId> = rows.iter().map(|c| c.post).collect();
     let found = posts::get_many(context.db, &post_ids)?;
     let links = permalinks::of_posts(context.db, context.site, context.settings, &found)?;
