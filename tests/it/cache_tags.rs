@@ -12,7 +12,7 @@ use svc_store::{StoredText, cache_tags::TagNames, options};
 use crate::{
     cached_responses::{API, PAGES, READS, WRITES_OF_OTHERS, compared, writes},
     client::{HttpResponse, send},
-    site::{Site, basic, store},
+    site::{Site, basic, on_sqlite, store},
     webhooks::Receiver,
 };
 
@@ -140,7 +140,8 @@ async fn whatever_has_changed_had_a_tag_that_is_purged() {
     }
     let before = position(&site);
     let other = store(&site.folder);
-    for (n, write) in WRITES_OF_OTHERS.iter().enumerate() {
+    // On a server, the log has only what this program writes.
+    for (n, write) in WRITES_OF_OTHERS.iter().enumerate().filter(|_| on_sqlite()) {
         other.write_blocking(*write).unwrap();
         let tags = purged_since(&site, before);
         cache.check(&site, &tags, &format!("write {n} of another program")).await;
@@ -172,6 +173,9 @@ async fn caches_are_told_of_changes_until_they_have_answered() {
     let has = |tag: &str| tags.split(' ').any(|of| of == tag);
     assert!(has("post-1") && has("posts") && has("list-post") && !has("options"), "{tags}");
     assert!(written.elapsed() < Duration::from_secs(5));
+    if !on_sqlite() {
+        return; // The log of a server has only what this program writes.
+    }
     // A change of which no visitor sees a trace; then one that all see.
     let n = receiver.all().len();
     let other = store(&site.folder);
