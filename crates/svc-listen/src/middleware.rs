@@ -157,7 +157,7 @@ impl StackSettings {
                 let handled = tracing::Instrument::instrument(self.handle(inner, request), span).await;
                 (handled, admission)
             }
-            Err(refused) => (Err(refused), None),
+            Err(refused) => (Err(*refused), None),
         };
         let mut response = handled.unwrap_or_else(|refused| {
             if let Some(count) = &self.refused {
@@ -181,7 +181,7 @@ impl StackSettings {
     }
 
     /// Admits a request within the limits on rates, if there are any.
-    fn admit(&self, request: &mut Request, client: Client) -> Result<Option<Admission>, Response> {
+    fn admit(&self, request: &mut Request, client: Client) -> Result<Option<Admission>, Box<Response>> {
         self.rates.as_ref().map_or(Ok(None), |rates| rates.admit(request, client))
     }
 

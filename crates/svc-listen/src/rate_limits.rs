@@ -238,7 +238,7 @@ impl RateLimits {
         self: &Arc<Self>,
         request: &mut Request,
         client: Client,
-    ) -> Result<Option<Admission>, Response> {
+    ) -> Result<Option<Admission>, Box<Response>> {
         if self.exempt.iter().any(|network| network.contains(client.address)) {
             return Ok(None);
         }
@@ -250,7 +250,7 @@ impl RateLimits {
             if let Err(wait) = limit.take(&bucket, now, tenths) {
                 let mut response = refusal(wait);
                 self.add_headers(&mut response, vec![limit.state(&bucket, now)]);
-                return Err(response);
+                return Err(Box::new(response));
             }
         }
         let admitted = Admitted { limits: Arc::clone(self), network, tenths, caller: OnceLock::new() };
