@@ -262,6 +262,29 @@ async fn guesses_of_codes_are_limited_over_all_networks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn guesses_of_a_session_are_limited_over_all_networks() {
+    let settings = [("trusted_proxies", "127.0.0.1")];
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &settings).await;
+    let password = password(&site);
+    let mut owner = logged_in(&site, "admin").await;
+    let (app, _) = turn_on(&mut owner, &password).await;
+    let nonce = field(&owner.get(PAGE).await.body, "_svcnonce");
+    let mut n_checked = 0;
+    for network in 0..8 {
+        let network = format!("203.0.113.{network}");
+        let headers = [("Content-Type", "application/x-www-form-urlencoded"), ("X-Forwarded-For", &*network)];
+        for _ in 0..6 {
+            let code = app.wrong();
+            let body = format!("action=turn-off&_svcnonce={nonce}&code={code}&current_password={password}");
+            let response = owner.request("POST", PAGE, &headers, &body).await;
+            assert!(matches!(response.status, 400 | 429), "{}", response.status);
+            n_checked += usize::from(response.status == 400);
+        }
+    }
+    assert_eq!(n_checked, 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn changes_require_the_password_a_code_and_a_nonce() {
     let site = Site::start().await;
     let mut owner = logged_in(&site, "admin").await;

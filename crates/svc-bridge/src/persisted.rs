@@ -288,7 +288,7 @@ mod tests {
     fn too_old_responses_are_left_out() {
         let changes = Changes::default();
         let clock = Clock::now();
-        let later = Clock { monotonic: clock.monotonic, wall: clock.wall + AGE };
+        let later = Clock { monotonic: clock.monotonic, wall: clock.wall + 2 * AGE };
         let earlier = Clock { monotonic: clock.monotonic, wall: clock.wall.saturating_sub(AGE) };
         let restored = |at: Clock| {
             let entry = PersistedEntry::of([1; 32], &stored(&changes, "", true), clock).unwrap();

@@ -1,6 +1,9 @@
 //! A certificate with its private key: read and checked.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use chrono::{NaiveDateTime, Utc};
 use rustls::{
@@ -53,7 +56,13 @@ impl Certificate {
             .and_then(|sections| sections.collect())
             .map_err(no_certificate)?;
         let first = chain.first().ok_or_else(|| no_certificate(pem::Error::NoItemsFound))?;
-        let key_der = PrivateKeyDer::from_pem_file(key).map_err(|error| failed("a private key", key, error))?;
+        let key_der = PrivateKeyDer::from_pem_file(key).map_err(|error| match error {
+            pem::Error::NoItemsFound if is_encrypted(key) => {
+                let cause = "the key is encrypted; `openssl pkey` writes it without a password".to_owned();
+                Error::Read { what: "a private key", path: key.clone(), cause }
+            }
+            error => failed("a private key", key, error),
+        })?;
         let unusable = |cause: String| Error::Unusable { path: certificate.clone(), cause };
         let period = validity::period(first);
         let (starts, expires) = period.ok_or_else(|| unusable("it has no date of expiry".to_owned()))?;
@@ -86,4 +95,9 @@ impl Certificate {
         let end_entity = self.certified.end_entity_cert().and_then(ParsedCertificate::try_from);
         end_entity.is_ok_and(|certificate| rustls::client::verify_server_name(&certificate, &name).is_ok())
     }
+}
+
+/// Whether a file contains a private key that is encrypted.
+fn is_encrypted(key: &Path) -> bool {
+    std::fs::read_to_string(key).is_ok_and(|text| text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----"))
 }

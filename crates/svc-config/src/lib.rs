@@ -408,11 +408,11 @@ impl Config {
         if self.purge.is_some() && self.wordpress.is_some() {
             all.push("`purge.service` has no effect with `wordpress.upstream`: responses have no tags".to_owned());
         }
-        if self.shared_max_age.is_some() && (self.cache_tags.is_none() || self.purge.is_none()) {
-            all.push(
-                "`shared_max_age` without `cache_tags` and `purge.service`: caches keep responses that have changed"
-                    .to_owned(),
-            );
+        let needed = [("`cache_tags`", self.cache_tags.is_some()), ("`purge.service`", self.purge.is_some())];
+        let missing: Vec<&str> = needed.iter().filter(|(_, is_set)| !is_set).map(|(name, _)| *name).collect();
+        if self.shared_max_age.is_some() && !missing.is_empty() {
+            let missing = missing.join(" and ");
+            all.push(format!("`shared_max_age` without {missing}: caches keep responses that have changed"));
         }
         all
     }

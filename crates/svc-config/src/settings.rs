@@ -98,7 +98,7 @@ pub const SETTINGS: &[Setting] = &[
     row("purge.id", "ID", None, "ID of the service (Fastly) or of the zone (Cloudflare)"),
     Setting { secret: true, ..row("purge.token", "SECRET", None, "Token of the API of Fastly or Cloudflare, or a bearer token for Varnish") },
     row("purge.method", "METHOD", None, "Method of the requests to a custom cache [default: PURGE]"),
-    row("purge.headers", "LIST", Some(""), "Headers of the requests to a custom cache, as `Name: value`, with {tags} (separated by spaces), {tags:comma}, {tags:json} and {token}"),
+    Setting { secret: true, ..row("purge.headers", "LIST", Some(""), "Headers of the requests to a custom cache, as `Name: value`, with {tags} (separated by spaces), {tags:comma}, {tags:json} and {token}") },
     row("purge.body", "TEXT", None, "Body of the requests to a custom cache, with the same placeholders"),
     row("admin", "BOOL", Some("true"), "Serve the administration area at /wp-admin/, where posts are written"),
     row("explorer", "BOOL", None, "Serve the API explorer at /svc-explorer/ [default: true if the environment is local]"),

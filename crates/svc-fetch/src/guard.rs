@@ -28,11 +28,12 @@ pub enum Allowed {
 }
 
 impl Allowed {
-    /// The origin of a URL such as `https://example.org/x`. `None` if the URL is not HTTP(S).
+    /// The origin of a URL such as `https://example.org/x`. `None` if the URL is not HTTP(S), or contains credentials.
     pub fn origin_of(url: &str) -> Option<Self> {
         let uri: Uri = url.parse().ok()?;
         let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
-        is_http.then_some(Allowed::Origin { host: host(&uri)?, port: port(&uri)? })
+        let has_credentials = uri.authority()?.as_str().contains('@');
+        (is_http && !has_credentials).then_some(Allowed::Origin { host: host(&uri)?, port: port(&uri)? })
     }
 
     fn contains(&self, ip: IpAddr) -> bool {

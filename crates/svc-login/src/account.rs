@@ -155,7 +155,7 @@ impl LoginPages {
         if let Some(fault) = password_fault(new, form.get("new_password_again")) {
             return refused(StatusCode::BAD_REQUEST, &fault).await;
         }
-        if let Err(refusal) = self.check_current_password(parts, user, form.get("current_password")).await {
+        if let Err(refusal) = self.check_current_password(parts, session, form.get("current_password")).await {
             let page = refused(refusal.status, &refusal.text).await?;
             return Ok(match refusal.retry_after {
                 Some(seconds) => page.header(header::RETRY_AFTER, seconds),
@@ -178,16 +178,20 @@ impl LoginPages {
     pub(crate) async fn check_current_password(
         &self,
         parts: &PrivateRequest,
-        user: &User,
+        session: &UserSession,
         typed: &str,
     ) -> Result<(), Refusal> {
+        let user = &session.user;
         if let Err(wait) = self.attempts.at_form(parts.client, &user.login) {
             self.attempts.report_failed(parts.client, &user.login, LoginFailure::TooManyAttempts);
             return Err(Refusal::wait(StatusCode::TOO_MANY_REQUESTS, "Too many attempts.", seconds(wait)));
         }
         match hashing::verify(Some(user.pass.clone()), Secret::new(typed)).await {
             Ok(true) => {
-                self.attempts.form_succeeded(parts.client, &user.login);
+                // With a second factor, the password alone says nothing about who is at this network.
+                if session.two_factor.is_none() {
+                    self.attempts.form_succeeded(parts.client, &user.login);
+                }
                 Ok(())
             }
             Ok(false) => {

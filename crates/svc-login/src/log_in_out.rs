@@ -199,6 +199,10 @@ impl LoginPages {
         };
         let remembered = !form.get("rememberme").is_empty();
         if let Some(two_factor) = &found.two_factor {
+            // Codes are counted by the login, so an email address may be remembered before the code is right.
+            if !name.eq_ignore_ascii_case(&found.user.login) {
+                self.attempts.form_succeeded(parts.client, &name);
+            }
             return self.ask_second_factor(parts, form, &found.user, two_factor, remembered, &typed.password).await;
         }
         self.attempts.form_succeeded(parts.client, &name);

@@ -226,7 +226,7 @@ impl LoginPages {
         session: &UserSession,
         form: &Form,
     ) -> Result<(), Refusal> {
-        self.check_current_password(parts, &session.user, form.get("current_password")).await?;
+        self.check_current_password(parts, session, form.get("current_password")).await?;
         self.attempts.at_code(parts.client, &session.user.login).map_err(|wait| {
             self.attempts.report_failed(parts.client, &session.user.login, LoginFailure::TooManyAttempts);
             Refusal::wait(StatusCode::TOO_MANY_REQUESTS, "Too many attempts.", seconds(wait))

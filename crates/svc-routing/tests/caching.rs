@@ -57,6 +57,9 @@ async fn reads_of_cacheable_endpoints_may_be_cached() {
         (Method::GET, "/a/v1/plain", false),
         (Method::GET, "/a/v1/gone", false),
         (Method::GET, "/a/v1/nosuch", false),
+        (Method::GET, "/a/v1/cached?_envelope", true),
+        (Method::GET, "/a/v1/gone?_envelope", false),
+        (Method::GET, "/a/v1/nosuch?_envelope", false),
         (Method::OPTIONS, "/a/v1/cached", true),
         (Method::OPTIONS, "/a/v1/plain", false),
         (Method::OPTIONS, "/a/v1/nosuch", false),
@@ -280,8 +283,15 @@ async fn embedded_targets_are_cached_if_they_succeed_and_may_be() {
         registry.route("a/v1", Route::new("/from").endpoint(get(from, public).cacheable())).unwrap();
         registry.route("a/v1", Route::new("/to").endpoint(if is_cacheable { to.cacheable() } else { to })).unwrap();
         let server = registry.build();
+        let may_fail = server.dispatch(Request::get("/a/v1/to")).await.status.is_server_error();
+        count.store(0, Ordering::Relaxed);
         for _ in 0..2 {
-            server.serve(req.clone().with_query_string("_embed")).await;
+            let served = server.serve(req.clone().with_query_string("_embed")).await;
+            assert_eq!(
+                served.cacheable,
+                is_cacheable && !may_fail,
+                "a response with an error of the server is not kept"
+            );
         }
         assert_eq!(count.load(Ordering::Relaxed), reads, "{is_cacheable} {:?}", req.caller_key());
     }

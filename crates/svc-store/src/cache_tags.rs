@@ -45,7 +45,7 @@ const FAMILIES: [(Rows, &str, &str); 14] = [
 const INTERNAL_POST_META: [&str; 2] = ["_edit_lock", "_edit_last"];
 
 /// User meta that no visitor sees any trace of: sessions and credentials.
-const INTERNAL_USER_META: [&str; 2] = ["session_tokens", "_application_passwords"];
+const INTERNAL_USER_META: [&str; 3] = ["session_tokens", "_application_passwords", "_svc_two_factor"];
 
 /// Names tags.
 #[derive(Clone, Debug, Default)]

@@ -109,7 +109,7 @@ impl Receiver {
             }
         }
         if urls.is_empty() || urls.iter().any(|url| Allowed::origin_of(url).is_none()) {
-            return Err(Invalid("purge.url", "must be an http or https URL, or a list of them"));
+            return Err(Invalid("purge.url", "must be an http or https URL without a user name, or a list of them"));
         }
         let receiver = |method: Method, headers: Vec<(HeaderName, String)>, body: &str, max_tags: Option<usize>| {
             let token = token.clone().unwrap_or_else(|| Secret::new(""));
@@ -237,6 +237,7 @@ mod tests {
         let refused = |service, settings| Receiver::new(service, settings).unwrap_err().0;
         assert_eq!(refused(Service::Varnish, Settings::default()), "purge.url");
         assert_eq!(refused(Service::Varnish, settings("ftp://a/")), "purge.url");
+        assert_eq!(refused(Service::Varnish, settings("http://u:p@a/")), "purge.url");
         assert_eq!(refused(Service::Fastly, settings("")), "purge.id");
         let id = Some("a/../b".to_owned());
         assert_eq!(refused(Service::Cloudflare, Settings { id, ..settings("") }), "purge.id");

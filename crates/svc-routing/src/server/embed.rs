@@ -139,7 +139,7 @@ impl Server {
         let sub = sub.with_encoded(!self.hooks().can_change_data());
         let mut res = self.dispatch(sub.clone()).await;
         let is_cacheable = !sub.is_uncacheable() && !res.status.is_server_error();
-        if sub.is_uncacheable() {
+        if !is_cacheable {
             req.mark_uncacheable();
         }
         let item = match res.encoded.take() {

@@ -76,6 +76,8 @@ impl Server {
         // Embedded items change without the object.
         let modified = res.validators.modified.filter(|_| wanted.is_none());
         let validators = Validators { modified, ..res.validators.clone() };
+        // The status of an envelope is 200, whatever it contains.
+        let is_ok = res.status == StatusCode::OK;
         let mut served = if req.is_head() {
             let enveloped = query.contains_key("_envelope");
             let (status, mut headers) = if enveloped { Default::default() } else { (res.status, res.headers) };
@@ -102,7 +104,7 @@ impl Server {
             };
             Served { status, headers, body, ..Served::default() }
         };
-        served.cacheable = served.status == StatusCode::OK
+        served.cacheable = is_ok
             && matches!(*req.method(), Method::GET | Method::OPTIONS)
             && self.frozen().cacheable
             && !req.is_uncacheable();

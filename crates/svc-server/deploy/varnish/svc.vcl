@@ -8,7 +8,8 @@
 #   service = "varnish"
 #   url = "http://127.0.0.1:6081/"
 #
-# Add `token` to [purge] and compare `req.http.Authorization` below if others can reach Varnish from the addresses in `purgers`.
+# Requests that a proxy has forwarded cannot purge. If others can reach Varnish from the addresses in `purgers` without one, set `purge.token` and compare
+# `req.http.Authorization` below as well.
 vcl 4.1;
 
 import std;
@@ -28,7 +29,8 @@ acl purgers {
 
 sub vcl_recv {
     if (req.method == "PURGE") {
-        if (client.ip !~ purgers || !req.http.xkey-purge) {
+        # A proxy on this machine, such as one that handles TLS, has the address of a purger.
+        if (client.ip !~ purgers || req.http.X-Forwarded-For ~ "," || !req.http.xkey-purge) {
             return (synth(403));
         }
         set req.http.n-purged = xkey.purge(req.http.xkey-purge);
@@ -53,6 +55,11 @@ sub vcl_recv {
     }
     unset req.http.Cookie;
     return (hash);
+}
+
+sub vcl_hash {
+    # URLs in responses have the scheme of the request, unless the site's own URL has https.
+    hash_data(req.http.X-Forwarded-Proto);
 }
 
 sub vcl_backend_response {
