@@ -8,7 +8,6 @@ use svc_auth::{
     Secret,
     session::{LIFETIME, Sessions},
 };
-use svc_model::User;
 use svc_site::{hashing, mail};
 use svc_store::{MetaKind, Tx, meta, users};
 
@@ -147,7 +146,7 @@ impl LoginPages {
 
     /// Changes the password. All other sessions end, since cookies depend on the password; this browser gets new cookies.
     pub(crate) async fn change_password(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
-        let (user, new) = (&session.user, form.get("new_password"));
+        let new = form.get("new_password");
         let refused = async |status: StatusCode, text: &str| {
             let problem = Problem { form: "password", text: text.to_owned(), ..Problem::of(session) };
             self.show_problem(parts, session, status, problem).await

@@ -53,6 +53,9 @@ pub fn get(db: &mut Db, name: &str) -> Result<Option<StoredText>> {
 
 /// Reads several options. Missing ones are omitted.
 pub fn get_many(db: &mut Db, names: &[&str]) -> Result<Options> {
+    if names.is_empty() {
+        return Ok(Options::new());
+    }
     let mut statement = select(db);
     statement.and_where(Expr::col("option_name").is_in(names.iter().copied()));
     let mut options = Options::new();
