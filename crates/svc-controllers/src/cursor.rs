@@ -122,6 +122,7 @@ fn text(position: &Position, id: i64) -> String {
     let value = |value: &SortValue| match value {
         SortValue::Int(n) => Value::from(*n),
         SortValue::Text(text) => Value::from(text.as_str()),
+        SortValue::Number(bits) => Value::from(vec![*bits]),
     };
     let text = Value::from(position.0.iter().map(value).collect::<Vec<_>>()).to_string();
     if text.len() <= MAX_POSITION { text } else { id.to_string() }
@@ -134,6 +135,7 @@ fn parse(text: &str) -> Option<Beyond> {
             let value = |value: Value| match value {
                 Value::Number(n) => n.as_i64().map(SortValue::Int),
                 Value::String(text) => Some(SortValue::Text(text)),
+                Value::Array(bits) => bits.first().and_then(Value::as_u64).map(SortValue::Number),
                 _ => None,
             };
             values.into_iter().map(value).collect::<Option<_>>().map(|values| Beyond::Position(Position(values)))
@@ -153,6 +155,8 @@ mod tests {
             assert_eq!(parse(&text(&position(value), 5)), Some(Beyond::Position(position(value))));
         }
         assert_eq!(parse(&text(&position(&"x".repeat(2_000)), 7)), Some(Beyond::Item(7)));
+        let number = Position(vec![SortValue::Number((-0.1_f64).to_bits()), SortValue::Int(3)]);
+        assert_eq!(parse(&text(&number, 3)), Some(Beyond::Position(number)));
         for other in ["", "[", "[1.5]", "[null]", "{}", "\"5\"", "1e300"] {
             assert_eq!(parse(other), None, "{other}");
         }

@@ -60,6 +60,7 @@ impl RestSetup {
         let is_core = |setting: &RegisteredSetting| core.iter().any(|[option, _]| *option == setting.option);
         self.registered_settings.sort_by_key(is_core);
         let site = self.site.build(self.registries)?;
+        site.index_meta();
         Ok(Arc::new(RestSite {
             renderer: Arc::new(SiteRenderer::new(Arc::clone(&site), self.icons, self.widgets)),
             site,

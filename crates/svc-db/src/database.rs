@@ -11,13 +11,14 @@ use crate::backend::{Backend, block_in_place, leave_runtime};
 use crate::change_log::{self, LoggedChange};
 use crate::change_record::Subscriber;
 use crate::config::StoreConfig;
-use crate::engine;
+use crate::engine::{self, table_manager};
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::loaded_rows;
+use crate::quoted::quoted;
 use crate::request;
 use crate::row_log::RowLog;
-use crate::schema::{Schema, Table};
+use crate::schema::{PartialIndex, Schema, Table};
 use crate::session::{self, Session};
 use crate::shared::{Companion, Shared};
 use crate::table_manager::create_table;
@@ -218,6 +219,37 @@ impl Database {
             return Ok(());
         }
         self.write_blocking(move |tx| create_table(tx, table).map(drop))
+    }
+
+    /// Creates the missing of these indexes of a table, and drops others whose names begin with `start`. Returns `false` if the engine
+    /// has no partial indexes.
+    ///
+    /// # Errors
+    /// Those of the statements.
+    pub fn set_partial_indexes(
+        &self,
+        table: &'static str,
+        start: &'static str,
+        wanted: Vec<PartialIndex>,
+    ) -> Result<bool> {
+        let names = |db: &mut Db| table_manager(db.dialect()).partial_indexes(db, table, start);
+        let Some(found) = self.read_blocking(names)? else { return Ok(false) };
+        let is_wanted = |name: &String| wanted.iter().any(|index| index.name == *name);
+        if found.len() == wanted.len() && found.iter().all(is_wanted) {
+            return Ok(true);
+        }
+        self.write_blocking(move |tx| {
+            let (manager, prefix) = (table_manager(tx.dialect()), tx.prefix().to_owned());
+            let found = manager.partial_indexes(tx, table, start)?.unwrap_or_default();
+            for name in found.iter().filter(|name| !wanted.iter().any(|index| index.name == **name)) {
+                tx.run(&format!("DROP INDEX {}", quoted(&format!("{prefix}{name}"))))?;
+            }
+            for index in wanted.iter().filter(|index| !found.contains(&index.name)) {
+                tracing::info!(index = index.name, "creating an index");
+                tx.run(&manager.create_partial_index(&prefix, table, index))?;
+            }
+            Ok(true)
+        })
     }
 
     /// When data last changed. Reads record what they depend on, writes mark what they change, and what other programs

@@ -34,6 +34,13 @@ pub trait SqlDialect: Sync {
     fn as_integer(&self, e: Expr) -> Expr;
     /// Casts a text to a number, including decimals.
     fn as_number(&self, e: Expr) -> Expr;
+    /// A text that is not data, such as the name of a registered field. An engine with partial indexes needs it in the statement to
+    /// choose them.
+    fn constant(&self, text: &str) -> Expr {
+        Expr::val(text)
+    }
+    /// Whether a column contains exactly this text. Without an index, because the collation of columns ignores case and accents.
+    fn is_exactly(&self, column: Expr, text: &str) -> Expr;
     /// Concatenates two texts.
     fn concat(&self, left: &str, right: &str) -> String;
 
@@ -43,6 +50,11 @@ pub trait SqlDialect: Sync {
     fn database_size(&self) -> &'static str;
     /// A query for the columns of the table with the bound name, in order.
     fn column_names(&self) -> &'static str;
+    /// A query for the names of the indexes of the table with the bound name, each with the names of its columns, in order. `None`
+    /// if the engine can create all indexes that lists need by itself.
+    fn index_columns(&self) -> Option<&'static str> {
+        None
+    }
     /// A query for the next generated id of the table with the bound name. No row if there is none.
     fn next_id(&self) -> &'static str;
 

@@ -81,6 +81,19 @@ pub struct TextColumn {
     pub column: &'static str,
 }
 
+/// An index of the rows of a table that have a value in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartialIndex {
+    /// Name without the prefix of table names. Another index has another name.
+    pub name: String,
+    /// The indexed expressions, as SQL.
+    pub expressions: &'static str,
+    /// The column.
+    pub column: &'static str,
+    /// Its value.
+    pub value: String,
+}
+
 /// A table of names and values, and the rows of it with which transactions begin on a server.
 #[derive(Debug)]
 pub struct Gate {

@@ -1,9 +1,9 @@
 //! How an engine creates the tables of a schema, and replaces them by imported ones.
 
 use crate::error::Result;
-use crate::handle::Tx;
+use crate::handle::{Db, Tx};
 use crate::quoted::quoted;
-use crate::schema::Table;
+use crate::schema::{PartialIndex, Table};
 
 /// Prefix of staging tables.
 pub const STAGING_PREFIX: &str = "svc_import_";
@@ -59,6 +59,20 @@ pub trait TableManager: Sync {
     /// If another import is in progress.
     fn begin_import(&self, _tx: &mut Tx) -> Result<()> {
         Ok(())
+    }
+
+    /// The names of the partial indexes of a table that begin with `start`, without the prefix of table names. `None` if the engine
+    /// has no such indexes.
+    ///
+    /// # Errors
+    /// Those of the statements.
+    fn partial_indexes(&self, _db: &mut Db, _table: &str, _start: &str) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+
+    /// The statement that creates a partial index.
+    fn create_partial_index(&self, _prefix: &str, _table: &str, _index: &PartialIndex) -> String {
+        String::new()
     }
 
     /// Type of the columns that others added.

@@ -29,6 +29,7 @@ pub mod comments;
 pub mod descriptions;
 pub mod import;
 pub mod meta;
+pub mod meta_indexes;
 pub mod options;
 pub mod post_changes;
 pub mod posts;

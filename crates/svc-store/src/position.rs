@@ -14,6 +14,8 @@ pub enum SortValue {
     Int(i64),
     /// A text, or a date as stored.
     Text(String),
+    /// The bits of a floating-point number.
+    Number(u64),
 }
 
 /// The position of an item in an ordered list: its sort values, most significant first.
@@ -35,6 +37,7 @@ pub enum Beyond {
 pub(crate) enum SortKind {
     Int,
     Text,
+    Number,
 }
 
 /// A sort expression of a list.
@@ -56,6 +59,11 @@ impl SortKey {
         SortKey { by: by.into(), order, kind: SortKind::Text }
     }
 
+    /// Sorts by a floating-point number.
+    pub(crate) fn number(by: impl Into<Expr>, order: Order) -> Self {
+        SortKey { by: by.into(), order, kind: SortKind::Number }
+    }
+
     /// Compares the expression with a value.
     fn compare(&self, value: &SortValue, is_inclusive: bool) -> Expr {
         let by = self.by.clone();
@@ -73,6 +81,7 @@ fn bound(value: &SortValue) -> Expr {
     match value {
         SortValue::Int(n) => Expr::val(*n),
         SortValue::Text(text) => Expr::val(text.as_str()),
+        SortValue::Number(bits) => Expr::val(f64::from_bits(*bits)),
     }
 }
 
@@ -84,6 +93,7 @@ pub(crate) fn behind(keys: &[SortKey], position: &Position) -> Result<Expr> {
     let of_this_order = |(key, value): (&SortKey, &SortValue)| match value {
         SortValue::Int(_) => key.kind == SortKind::Int,
         SortValue::Text(_) => key.kind == SortKind::Text,
+        SortValue::Number(_) => key.kind == SortKind::Number,
     };
     if keys.len() != position.0.len() || !keys.iter().zip(&position.0).all(of_this_order) {
         return Err(StoreError::NoPosition);
@@ -108,6 +118,7 @@ pub(crate) fn read(db: &mut Db, keys: &[SortKey], mut statement: SelectStatement
             Ok(match key.kind {
                 SortKind::Int => SortValue::Int(row.int(at)?),
                 SortKind::Text => SortValue::Text(row.text(at)?),
+                SortKind::Number => SortValue::Number(row.text(at)?.parse::<f64>().unwrap_or_default().to_bits()),
             })
         };
         Ok(Position(keys.iter().enumerate().map(value).collect::<Result<_>>()?))

@@ -120,6 +120,17 @@ impl Store {
         self.database.create_own_table(table)
     }
 
+    /// Creates the missing of these indexes of a table, and drops others whose names begin with `start`
+    /// ([`Database::set_partial_indexes`]).
+    pub(crate) fn set_partial_indexes(
+        &self,
+        table: &'static str,
+        start: &'static str,
+        wanted: Vec<svc_db::schema::PartialIndex>,
+    ) -> Result<bool> {
+        self.database.set_partial_indexes(table, start, wanted)
+    }
+
     /// The changes after a number, or the last ones, at most `limit`, in the order of the commits. `None` if the database has no
     /// log ([`Database::logged_changes`]).
     ///

@@ -15,7 +15,7 @@ use svc_store::{
 };
 use svc_versions::Context;
 
-use super::{LoadedPost, Posts, attachment, fields::PostPlan, query_password};
+use super::{LoadedPost, Posts, attachment, fields::PostPlan, meta_filter, query_password};
 use crate::{
     caller,
     collection::{self, Totals},
@@ -47,6 +47,9 @@ impl Posts {
         route: &str,
         prepare: impl AsyncFnOnce(Request, &[i64]) -> Result<Vec<PreparedItem>>,
     ) -> Result<Response> {
+        if req.params().query.contains_key(meta_filter::PARAM) && !self.params.has(meta_filter::PARAM) {
+            return Err(meta_filter::no_fields());
+        }
         let page = items.page(async |req: Request| self.find_page(&req)).await?;
         if matches!(page.links, PageLinks::Pages) {
             page.paging.check("rest_post_invalid_page_number")?;

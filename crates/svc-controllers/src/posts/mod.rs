@@ -11,6 +11,7 @@ pub(crate) mod item;
 mod links;
 mod list;
 mod load;
+mod meta_filter;
 pub(crate) mod params;
 pub(crate) mod rights;
 pub(crate) mod validators;

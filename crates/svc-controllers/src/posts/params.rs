@@ -1,7 +1,7 @@
 //! Parameters of a list of posts, and the query built from them.
 
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use svc_auth::Caller;
 use svc_model::{PostId, PostType, Taxonomy, TermId, UserId};
 use svc_resource::Params;
@@ -15,10 +15,11 @@ use svc_site::{
 };
 use svc_store::{
     Db, Order,
-    posts::{PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
+    posts::{MetaClause, PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
 };
 use svc_text::sanitize_title_with_dashes;
 
+use super::meta_filter;
 use crate::errors;
 
 /// Maximum number of items per page.
@@ -42,6 +43,7 @@ pub(crate) struct PostList {
     sticky: Option<bool>,
     ignore_sticky: bool,
     formats: Vec<String>,
+    meta: Vec<MetaClause>,
 }
 
 /// The terms of a parameter: a list of ids, or an object with more options.
@@ -104,7 +106,10 @@ pub(crate) fn params(site: &Site, post_type: &PostType) -> Params<PostList> {
     p.add("search_semantics", string().describe("Search mode.").one_of(["exact"])).set(|l, _: String| l.exact = true);
     p.add("offset", integer().describe("Number of items to skip.")).set(|l, n: i64| l.offset = Some(n.unsigned_abs()));
     p.add("order", direction("desc")).set(|l, o: String| l.order = Some(if o == "asc" { Order::Asc } else { Order::Desc }));
-    p.add("orderby", order_param("date", &orders(post_type))).set(|l, o| l.orderby = o);
+    let queryable = meta_filter::fields(site, post_type);
+    let by_meta = meta_filter::orders(&queryable);
+    let orders: Vec<&str> = orders(post_type).into_iter().chain(by_meta.iter().map(String::as_str)).collect();
+    p.add("orderby", order_param("date", &orders)).set(|l, o| l.orderby = o);
     if post_type.hierarchical || post_type.name == "attachment" {
         p.add("parent", ids().describe("Only return posts with these parent IDs.")).set(|l, v| l.query.parent_in = unsigned(v, PostId));
         p.add("parent_exclude", ids().describe("Exclude posts with these parent IDs.")).set(|l, v| l.query.parent_not_in = unsigned(v, PostId));
@@ -134,6 +139,9 @@ pub(crate) fn params(site: &Site, post_type: &PostType) -> Params<PostList> {
     }
     if is_menu_item {
         menu_order(&mut p);
+    }
+    if !queryable.is_empty() {
+        p.add(meta_filter::PARAM, meta_filter::param(&queryable)).unlisted().set(move |l, v: Map<String, Value>| l.meta = meta_filter::clauses(&queryable, &v));
     }
     crate::cursor::add_params(&mut p);
     p
@@ -234,9 +242,11 @@ impl PostList {
         post_type: &PostType,
         caller: &Caller,
     ) -> SiteResult<PostQuery> {
-        let mut order_by = self.order_by()?;
+        let by_meta = meta_filter::order_by(&meta_filter::fields(site, post_type), &self.orderby);
+        let mut order_by = by_meta.map_or_else(|| self.order_by(), Ok)?;
         let (statuses, own_statuses) = self.statuses(site, settings, post_type, caller);
         let mut q = self.query;
+        q.meta.clauses = self.meta;
         q.post_types = vec![post_type.name.clone()];
         let has_search = q.search.as_ref().is_some_and(|text| !text.is_empty());
         q.search = q.search.as_deref().and_then(crate::args::search_text);
@@ -283,6 +293,9 @@ impl PostList {
             Some(false) => q.exclude.extend(&settings.sticky_list),
             None => {}
         }
+        if meta_filter::is_used(&q) {
+            meta_filter::only_readable(&mut q, db, site, settings, post_type, caller)?;
+        }
         Ok(q)
     }
 
@@ -291,11 +304,12 @@ impl PostList {
         self.offset.is_some()
     }
 
-    /// Whether sticky posts move to the top of this page: page 1 of a list without search, `include`, terms and
-    /// formats.
+    /// Whether sticky posts move to the top of this page: page 1 of a list without search, `include`, terms,
+    /// formats and meta.
     pub(crate) fn prepends_sticky(&self) -> bool {
         let q = &self.query;
-        let is_archive = self.terms.values().any(|t| !t.ids.is_empty()) || !self.formats.is_empty();
+        let by_meta = !self.meta.is_empty() || meta_filter::is_order(&self.orderby);
+        let is_archive = by_meta || self.terms.values().any(|t| !t.ids.is_empty()) || !self.formats.is_empty();
         let is_home = q.search.as_deref().unwrap_or_default().is_empty() && q.include.is_empty() && !is_archive;
         !self.ignore_sticky && self.page == 1 && self.sticky.is_none() && is_home
     }

@@ -13,6 +13,7 @@ mod database;
 mod edges;
 mod harness;
 mod media;
+mod meta_filters;
 mod plain_permalinks;
 mod posts;
 mod query_counts;

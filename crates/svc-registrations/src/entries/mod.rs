@@ -216,13 +216,14 @@ mod tests {
             type = "integer"
             default = 3
             revisions = true
+            queryable = true
             schema = { minimum = 1, maximum = 5 }
             "#,
         )
         .unwrap();
         let stars = registered.meta[0].field();
         assert_eq!((stars.key.as_str(), stars.revisions, &stars.default), ("stars", true, &serde_json::json!(3)));
-        assert!(stars.item().validate(&serde_json::json!(6), "").is_err());
+        assert!(stars.item().validate(&serde_json::json!(6), "").is_err() && stars.query_type().is_some());
     }
 
     #[test]
@@ -263,6 +264,23 @@ mod tests {
             (
                 "[[meta]]\nobject = 'post'\nkey = 'k'\ntype = 'text'".to_owned(),
                 "svc.toml:1: the type `text` must be one of string, integer, number, boolean, array, object",
+            ),
+            (
+                "[[meta]]\nobject = 'term'\nkey = 'k'\ntype = 'string'\nqueryable = true".to_owned(),
+                "svc.toml:1: only meta of posts can be `queryable`",
+            ),
+            (
+                "[[meta]]\nobject = 'post'\nkey = '_k'\ntype = 'string'\nqueryable = true".to_owned(),
+                "svc.toml:1: a key that begins with `_` is protected and cannot be `queryable`",
+            ),
+            (
+                "[[meta]]\nobject = 'post'\nkey = 'k'\ntype = 'object'\nqueryable = true".to_owned(),
+                "svc.toml:1: meta of the type `object` cannot be `queryable`",
+            ),
+            (
+                "[[meta]]\nobject = 'post'\nkey = 'k'\ntype = 'string'\nqueryable = true\nschema = { context = ['edit'] }"
+                    .to_owned(),
+                "svc.toml:1: meta whose schema has another type, or not the context `view`, cannot be `queryable`",
             ),
         ] {
             assert_eq!(read(&source).unwrap_err(), message, "{source}");

@@ -41,6 +41,9 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let jobs: Vec<_> = open.jobs().names().collect();
     say(&format!("\nbackground jobs of the server: {}", jobs.join(", ")));
     say(&super::mail::summary(config, &open.site().store)?);
+    if let Some(statement) = open.site().missing_meta_index()? {
+        say(&format!("lists that are filtered or sorted by meta are slow without this index: {statement}"));
+    }
     if let Some(address) = &config.monitoring {
         say(&format!("monitoring listener of the server: {address} with /healthz, /readyz and /metrics"));
     }

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use serde_json::{Value, json};
 use svc_auth::Caller;
 use svc_schema::{Error, Schema};
-use svc_store::{Meta, MetaKind, StoredText, Tx};
+use svc_store::{Meta, MetaKind, StoredText, Tx, meta_indexes::QueriedKey, posts::MetaType};
 
 use crate::{SiteResult, errors::posts as errors};
 
@@ -43,6 +43,8 @@ pub struct MetaField {
     has_schema_default: bool,
     /// Stored with revisions.
     pub revisions: bool,
+    /// Whether lists may be filtered and sorted by the field.
+    queryable: bool,
     /// Who may write.
     pub guard: MetaGuard,
     /// Sanitizes a text before it is stored.
@@ -79,6 +81,7 @@ impl MetaField {
             has_default: false,
             has_schema_default: false,
             revisions: false,
+            queryable: false,
             guard: MetaGuard::ByKey,
             sanitize: None,
             filter: None,
@@ -182,6 +185,29 @@ impl MetaField {
         self
     }
 
+    /// Allows lists of posts to be filtered and sorted by the field: `meta[name]=…`, `orderby=meta.name`. Values are compared as they are
+    /// stored, also those that do not match the schema. It has no effect for keys that begin with `_`, for arrays and objects,
+    /// and for fields that the context `view` does not return.
+    pub fn queryable(mut self) -> Self {
+        self.queryable = true;
+        self
+    }
+
+    /// How the values are compared if lists may be filtered and sorted by the field.
+    pub fn query_type(&self) -> Option<MetaType> {
+        let contexts = self.item_source.get("context").and_then(Value::as_array);
+        let is_in_view = contexts.is_none_or(|contexts| contexts.iter().any(|context| context == "view"));
+        if !self.queryable || self.key.starts_with('_') || !is_in_view {
+            return None;
+        }
+        match self.item_source["type"].as_str()? {
+            "string" => Some(MetaType::Text),
+            "integer" | "boolean" => Some(MetaType::Integer),
+            "number" => Some(MetaType::Number),
+            _ => None,
+        }
+    }
+
     /// The schema of one value.
     pub fn item(&self) -> &Schema {
         &self.item
@@ -252,6 +278,33 @@ impl MetaRegistry {
         let of = |subtype: &str| self.by_kind.get(&(kind.to_owned(), subtype.to_owned()));
         let own = if subtype.is_empty() { None } else { of(subtype) };
         of("").into_iter().chain(own).flat_map(IndexMap::values)
+    }
+}
+
+impl MetaRegistry {
+    /// The fields of a post type that lists may be filtered and sorted by. A key with another registration that does not allow
+    /// it is left out.
+    pub fn queryable(&self, post_type: &str) -> Vec<Arc<MetaField>> {
+        let all: Vec<&Arc<MetaField>> = self.fields("post", post_type).collect();
+        let allow = |field: &MetaField| {
+            let is_other = |other: &&&Arc<MetaField>| other.key == field.key || other.name == field.name;
+            all.iter().filter(is_other).all(|other| other.query_type() == field.query_type() && other.key == field.key)
+        };
+        let mut fields: Vec<Arc<MetaField>> = Vec::new();
+        for field in all.iter().filter(|field| field.query_type().is_some() && allow(field)) {
+            if !fields.iter().any(|known| known.key == field.key) {
+                fields.push(Arc::clone(field));
+            }
+        }
+        fields
+    }
+
+    /// The meta keys of posts that lists may be filtered and sorted by.
+    pub fn queried_keys(&self) -> Vec<QueriedKey> {
+        let of_posts =
+            self.by_kind.iter().filter(|((kind, _), _)| kind == "post").flat_map(|(_, fields)| fields.values());
+        let key = |field: &Arc<MetaField>| Some(QueriedKey { key: field.key.clone(), value_type: field.query_type()? });
+        of_posts.filter_map(key).collect()
     }
 }
 

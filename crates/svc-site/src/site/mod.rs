@@ -14,7 +14,7 @@ use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_schema::Error;
-use svc_store::{Db, Store, StoredText, Tx, get_or_load, options};
+use svc_store::{Db, Store, StoredText, Tx, get_or_load, meta_indexes, options};
 use svc_versions::{Context, Stamp, Transport, VersionedCache};
 use tokio::sync::Semaphore;
 
@@ -140,6 +140,37 @@ impl Site {
     pub fn open(&self, purpose: &str, context: &str, sealed: &str) -> Option<String> {
         let sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
         String::from_utf8(self.keys.as_ref()?.open(purpose, context.as_bytes(), &sealed)?).ok()
+    }
+
+    /// Creates the indexes of the meta fields that lists may be filtered by. On a server, logs which index is missing.
+    pub fn index_meta(&self) {
+        let keys = self.registries.meta.queried_keys();
+        match meta_indexes::create(&self.store, &keys) {
+            Ok(true) => {}
+            Ok(false) => match self.missing_meta_index() {
+                Ok(Some(statement)) => tracing::warn!(
+                    statement,
+                    "lists that are filtered or sorted by meta read all rows of the key; an index of the database is missing"
+                ),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "cannot look for the index of meta values"),
+            },
+            Err(error) => {
+                tracing::warn!(%error, "cannot create the indexes of meta values; filters by meta will be slow")
+            }
+        }
+    }
+
+    /// The statement that creates the index which lists with filters by meta need, if there are queryable fields and the database
+    /// does not have it.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn missing_meta_index(&self) -> svc_store::Result<Option<String>> {
+        if self.registries.meta.queried_keys().is_empty() {
+            return Ok(None);
+        }
+        self.store.read_blocking(meta_indexes::missing)
     }
 
     /// A nonce for an action of a user in the session with this token; empty on a site without keys.

@@ -95,7 +95,8 @@ pub(super) fn depend_on_list(cx: &Context, q: &PostQuery) {
             | PostOrderBy::Rand
             | PostOrderBy::CommentCount
             | PostOrderBy::Meta(_)
-            | PostOrderBy::MetaNumber(_) => false,
+            | PostOrderBy::MetaNumber(_)
+            | PostOrderBy::IndexedMeta(..) => false,
         });
     if uses_listing && !q.post_types.is_empty() {
         // Also on changes of unknown rows.
@@ -112,8 +113,7 @@ pub(super) fn depend_on_list(cx: &Context, q: &PostQuery) {
         rows::POST_TERMS.depend_on_all(cx);
         rows::TERMS.depend_on_all(cx);
     }
-    let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
-    if !q.meta.clauses.is_empty() || q.search_file_names || by_meta {
+    if !q.meta.clauses.is_empty() || q.search_file_names || q.is_by_meta() {
         rows::POST_META.depend_on_all(cx);
     }
 }

@@ -111,6 +111,10 @@ pub(super) enum Start {
     Column(&'static str),
     /// The posts of the terms of this condition, which are then sorted.
     Clause(usize),
+    /// The posts whose meta matches this condition, by its index, which are then sorted.
+    Meta(usize),
+    /// The posts by the index of the meta that the list is sorted by.
+    MetaOrder,
     /// The engine decides.
     Any,
 }
@@ -143,7 +147,7 @@ impl ListPlan {
             Start::AuthorsByDate => of_group || matches!(name, "post_author" | "post_date"),
             Start::Column(start @ ("ID" | "post_name")) => start == name,
             Start::Column(start) => of_group || start == name,
-            Start::Clause(_) => name == "ID",
+            Start::Clause(_) | Start::Meta(_) | Start::MetaOrder => name == "ID",
         };
         if is_used { Expr::col(("p", name)) } else { sql.without_index("p", name) }
     }
@@ -212,6 +216,13 @@ pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved], stats: &Stats
         let required = tax.iter().enumerate().filter(|(_, clause)| clause.operator != TaxOperator::NotIn);
         sets.extend(required.map(|(at, clause)| (stats.of_clause(clause), Start::Clause(at))));
     }
+    if stats::restricts(q.meta.relation, q.meta.clauses.len()) {
+        for (at, clause) in q.meta.clauses.iter().enumerate() {
+            if let Some(n) = stats::of_meta(db, clause)? {
+                sets.push((n, Start::Meta(at)));
+            }
+        }
+    }
     let order_column = order_column(q);
     for column in [DateColumn::Date, DateColumn::Modified] {
         // In its own order, the range is read directly.
@@ -232,9 +243,10 @@ pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved], stats: &Stats
         let rows_per_match = (u128::from(rows) << 16) / Ord::max(matching, 1) + 1;
         Ord::min(u64::try_from(u128::from(page) * rows_per_match).unwrap_or(u64::MAX), rows)
     };
-    let mut plans = vec![match order_column {
-        Some(_) => (until_full(n), Start::Order),
-        None => (u64::MAX, Start::Any),
+    let mut plans = vec![match (order_column, q.indexed_order()) {
+        (Some(_), _) => (until_full(n), Start::Order),
+        (None, Some(_)) => (until_full(n), Start::MetaOrder),
+        (None, None) => (u64::MAX, Start::Any),
     }];
     let reads_authors_in_order = order_column == Some("post_date");
     if let Some((size, start)) = smallest {
@@ -258,7 +270,7 @@ pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved], stats: &Stats
 /// The plan to count the matches: from the most selective condition.
 pub(super) fn to_count(plan: &ListPlan) -> ListPlan {
     match plan.start {
-        start @ (Start::Column(_) | Start::Clause(_)) => ListPlan::of_engine(start),
+        start @ (Start::Column(_) | Start::Clause(_) | Start::Meta(_) | Start::MetaOrder) => ListPlan::of_engine(start),
         _ => ListPlan::of_engine(Start::Any),
     }
 }

@@ -40,6 +40,9 @@ pub enum PostOrderBy {
     Meta(String),
     /// The first value of this meta key as a number. Posts without it are omitted.
     MetaNumber(String),
+    /// The first value of a meta key that has an index ([`crate::meta_indexes`]), compared like this. Posts without it are omitted.
+    /// At most one.
+    IndexedMeta(String, MetaType),
 }
 
 /// How conditions are combined.
@@ -119,6 +122,8 @@ pub struct MetaClause {
     pub compare: MetaCompare,
     /// Type of the comparison.
     pub value_type: MetaType,
+    /// Whether the key has an index for comparisons of this type ([`crate::meta_indexes`]).
+    pub indexed: bool,
 }
 
 /// Conditions and how they are combined.
@@ -206,6 +211,20 @@ list_query! {
 }
 
 impl PostQuery {
+    /// Whether the list is sorted by meta.
+    pub(super) fn is_by_meta(&self) -> bool {
+        use PostOrderBy::{IndexedMeta, Meta, MetaNumber};
+        self.order_by.iter().any(|(by, _)| matches!(by, Meta(_) | MetaNumber(_) | IndexedMeta(..)))
+    }
+
+    /// The key with an index that the list is sorted by.
+    pub(super) fn indexed_order(&self) -> Option<(&str, MetaType)> {
+        self.order_by.iter().find_map(|(by, _)| match by {
+            PostOrderBy::IndexedMeta(key, value_type) => Some((key.as_str(), *value_type)),
+            _ => None,
+        })
+    }
+
     /// The latest `limit` published posts of one type, with their total.
     pub fn published(post_type: &str, limit: u64) -> Self {
         PostQuery {

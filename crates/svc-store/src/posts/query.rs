@@ -4,7 +4,7 @@
 //! `author_in`, `include` over `exclude`, `parent_in` over `parent_not_in`. Excluding password-protected posts from a
 //! search is up to the caller.
 
-use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use sea_query::{Expr, ExprTrait as _, SelectStatement};
 use svc_db::{Db, Result, Rows};
 use svc_model::PostId;
 
@@ -40,8 +40,8 @@ fn position_of(db: &mut Db, q: &PostQuery, id: i64) -> Result<Option<Position>> 
         return Ok(None);
     }
     let keys = statement::order(db, q, &ListPlan::of_engine(Start::Any));
-    let mut s = Query::select();
-    s.from_as(db.table("posts"), "p").and_where(Expr::col(("p", "ID")).eq(id));
+    let mut s = statement::from_posts(db, q, &ListPlan::of_engine(Start::Any));
+    s.and_where(Expr::col(("p", "ID")).eq(id));
     position::read(db, &keys, s)
 }
 
@@ -217,8 +217,7 @@ pub(super) fn counted_rows(q: &PostQuery) -> Vec<Rows> {
     if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
         counted.extend([rows::TERMS, rows::POST_TERMS]);
     }
-    let by_meta = q.order_by.iter().any(|(by, _)| matches!(by, PostOrderBy::Meta(_) | PostOrderBy::MetaNumber(_)));
-    if !q.meta.clauses.is_empty() || q.search_file_names || by_meta {
+    if !q.meta.clauses.is_empty() || q.search_file_names || q.is_by_meta() {
         counted.push(rows::POST_META);
     }
     counted

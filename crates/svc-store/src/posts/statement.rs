@@ -56,8 +56,7 @@ pub(super) struct ListStatement<'q> {
 impl ListStatement<'_> {
     /// The filtered rows, without columns, order and limit.
     pub(super) fn filtered(&self, db: &Db, branch: Option<&(Group, Option<UserId>)>) -> Result<SelectStatement> {
-        let mut filtered = Query::select();
-        filtered.from_as(db.table("posts"), "p");
+        let mut filtered = from_posts(db, self.q, self.plan);
         self.conditions(db, branch, &mut filtered)?;
         Ok(filtered)
     }
@@ -148,7 +147,7 @@ impl ListStatement<'_> {
         bounds(q, DateColumn::Date, col, s);
         bounds(q, DateColumn::Modified, col, s);
         plan::tax_condition(db, q.tax.relation, &terms.tax, |at| plan.of_clause(at), s);
-        meta_condition(db, &q.meta, s);
+        meta_condition(db, &q.meta, plan, s);
         for (by, _) in &q.order_by {
             if let PostOrderBy::Meta(key) | PostOrderBy::MetaNumber(key) = by {
                 s.and_where(Expr::exists(meta_rows(db, key)));
@@ -160,6 +159,39 @@ impl ListStatement<'_> {
         }
         Ok(())
     }
+}
+
+/// The posts of a list, with the rows of the meta key that it is sorted by (`o`), without columns and conditions.
+pub(super) fn from_posts(db: &Db, q: &PostQuery, plan: &ListPlan) -> SelectStatement {
+    let mut s = Query::select();
+    let Some((key, _)) = q.indexed_order() else {
+        s.from_as(db.table("posts"), "p");
+        return s;
+    };
+    // SQLite reads the tables of a cross join in their order.
+    let is_first = plan.start == Start::MetaOrder;
+    let (first, second) =
+        if is_first { (("postmeta", "o"), ("posts", "p")) } else { (("posts", "p"), ("postmeta", "o")) };
+    let of_post = || Expr::col(("o", "post_id")).equals(("p", "ID"));
+    s.from_as(db.table(first.0), first.1);
+    s.join_as(sea_query::JoinType::CrossJoin, db.table(second.0), second.1, of_post());
+    s.and_where(of_post());
+    of_key(db.sql(), &mut s, "o", key, is_first);
+    s.and_where(Expr::col(("o", "meta_value")).is_not_null());
+    let mut first_row = Query::select();
+    first_row.expr(Expr::col(("f", "meta_id")).min()).from_as(db.table("postmeta"), "f");
+    first_row.and_where(Expr::col(("f", "post_id")).equals(("p", "ID")));
+    of_key(db.sql(), &mut first_row, "f", key, false);
+    s.and_where(Expr::col(("o", "meta_id")).eq(Expr::SubQuery(None, Box::new(first_row.into()))));
+    s
+}
+
+/// Restricts a statement to the rows of a registered meta key in the table with this alias: from the key's index on SQLite, or
+/// not. Keys that differ from it in case or accents are equal in the collation of the column, but they are not registered.
+fn of_key(sql: &dyn SqlDialect, s: &mut SelectStatement, alias: &'static str, key: &str, from_index: bool) {
+    let column = || Expr::col((alias, "meta_key"));
+    s.and_where(if from_index { column().eq(sql.constant(key)) } else { sql.without_index(alias, "meta_key").eq(key) });
+    s.and_where(sql.is_exactly(column(), key));
 }
 
 /// The sort expressions of a list, most significant first. They define a total order, unless it is random.
@@ -202,9 +234,22 @@ pub(super) fn order(db: &Db, q: &PostQuery, plan: &ListPlan) -> Vec<SortKey> {
                 all.extend(rank.map(|rank| SortKey::int(rank, Order::Asc)));
                 all.push(SortKey::text(col("post_date"), direction));
             }
+            PostOrderBy::IndexedMeta(_, value_type) => {
+                let by = typed(db.sql(), Expr::col(("o", "meta_value")), *value_type);
+                all.push(match value_type {
+                    MetaType::Text => SortKey::text(by, direction),
+                    MetaType::Integer => SortKey::int(by, direction),
+                    MetaType::Number => SortKey::number(by, direction),
+                });
+                if orders.len() == 1 {
+                    // The index has this column.
+                    tie = None;
+                    all.push(SortKey::int(Expr::col(("o", "post_id")), direction));
+                }
+            }
             PostOrderBy::Meta(key) => all.push(SortKey::text(meta_value(db, key), direction)),
             PostOrderBy::MetaNumber(key) => {
-                all.push(SortKey::text(db.sql().as_number(meta_value(db, key)), direction));
+                all.push(SortKey::number(db.sql().as_number(meta_value(db, key)), direction));
             }
         }
     }
@@ -276,7 +321,7 @@ fn meta_value(db: &Db, key: &str) -> Expr {
     Expr::SubQuery(None, Box::new(value.into()))
 }
 
-fn meta_condition(db: &Db, meta: &Clauses<MetaClause>, s: &mut SelectStatement) {
+fn meta_condition(db: &Db, meta: &Clauses<MetaClause>, plan: &ListPlan, s: &mut SelectStatement) {
     if meta.clauses.is_empty() {
         return;
     }
@@ -284,8 +329,21 @@ fn meta_condition(db: &Db, meta: &Clauses<MetaClause>, s: &mut SelectStatement) 
         Relation::And => Cond::all(),
         Relation::Or => Cond::any(),
     };
-    for clause in &meta.clauses {
-        let rows = meta_rows(db, &clause.key);
+    for (at, clause) in meta.clauses.iter().enumerate() {
+        if plan.start == Start::Meta(at) {
+            let mut rows = indexed_rows(db, clause);
+            rows.column(("m", "post_id"));
+            condition = condition.add(Expr::col(("p", "ID")).in_subquery(rows));
+            continue;
+        }
+        let mut rows = meta_rows(db, &clause.key);
+        if clause.indexed {
+            // The few rows of the post, not those of the key.
+            rows = Query::select();
+            rows.expr(Expr::val(1)).from_as(db.table("postmeta"), "m");
+            rows.and_where(Expr::col(("m", "post_id")).equals(("p", "ID")));
+            of_key(db.sql(), &mut rows, "m", &clause.key, false);
+        }
         condition = condition.add(match clause.compare {
             MetaCompare::Exists => Expr::exists(rows),
             MetaCompare::NotExists => Expr::not_exists(rows),
@@ -295,13 +353,26 @@ fn meta_condition(db: &Db, meta: &Clauses<MetaClause>, s: &mut SelectStatement) 
     s.cond_where(condition);
 }
 
-fn meta_compare(sql: &dyn SqlDialect, clause: &MetaClause, mut rows: SelectStatement) -> SelectStatement {
-    let stored = Expr::col(("m", "meta_value"));
-    let cast = |e: Expr| match clause.value_type {
+/// The rows of the clause's key that match it, in its index, without columns.
+pub(super) fn indexed_rows(db: &Db, clause: &MetaClause) -> SelectStatement {
+    let mut rows = Query::select();
+    rows.from_as(db.table("postmeta"), "m");
+    of_key(db.sql(), &mut rows, "m", &clause.key, true);
+    if clause.compare == MetaCompare::Exists { rows } else { meta_compare(db.sql(), clause, rows) }
+}
+
+/// A stored value as the type.
+fn typed(sql: &dyn SqlDialect, e: Expr, value_type: MetaType) -> Expr {
+    match value_type {
         MetaType::Text => e,
         MetaType::Integer => sql.as_integer(e),
         MetaType::Number => sql.as_number(e),
-    };
+    }
+}
+
+fn meta_compare(sql: &dyn SqlDialect, clause: &MetaClause, mut rows: SelectStatement) -> SelectStatement {
+    let stored = Expr::col(("m", "meta_value"));
+    let cast = |e: Expr| typed(sql, e, clause.value_type);
     let stored = cast(stored);
     let value = || cast(Expr::val(clause.values.first().map_or("", String::as_str)));
     let values = || clause.values.iter().map(|v| cast(Expr::val(v.as_str()))).collect::<Vec<_>>();

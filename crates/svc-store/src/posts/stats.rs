@@ -8,7 +8,7 @@ use svc_db::{Db, Result};
 use svc_model::UserId;
 
 use super::plan::Resolved;
-use super::post_query::{PostQuery, Relation, TaxOperator};
+use super::post_query::{MetaClause, MetaCompare, PostQuery, Relation, TaxOperator};
 use crate::stamp;
 
 /// Maximum number of terms of a condition whose counts are added up. The posts of more terms are estimated.
@@ -132,6 +132,23 @@ fn terms(db: &mut Db, q: &PostQuery, ids: &[i64]) -> Result<HashMap<i64, u64>> {
     of_list(q, &mut s);
     s.group_by_col("term_taxonomy_id");
     Ok(db.all(&s, |row| Ok((row.int(0)?, number(row.int(1)?))))?.into_iter().collect())
+}
+
+/// Most rows of a meta key that are counted to choose a plan.
+const MAX_META: u64 = 20_000;
+
+/// Number of rows that match a condition whose key has an index. `None` if it has none, or if there are many.
+pub(super) fn of_meta(db: &mut Db, clause: &MetaClause) -> Result<Option<u64>> {
+    use MetaCompare::{Eq, Exists, Gt, Gte, In, Lt, Lte};
+    if !clause.indexed || !matches!(clause.compare, Eq | Exists | Gt | Gte | In | Lt | Lte) {
+        return Ok(None);
+    }
+    let mut rows = super::statement::indexed_rows(db, clause);
+    rows.expr(Expr::val(1)).limit(MAX_META);
+    let mut s = Query::select();
+    s.expr(Expr::cust("COUNT(*)")).from_subquery(rows, "b");
+    let n = number(db.first(&s, |row| row.int(0))?.unwrap_or(0));
+    Ok((n < MAX_META).then_some(n))
 }
 
 /// One of the two dates of a post.

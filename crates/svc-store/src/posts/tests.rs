@@ -5,6 +5,7 @@ use svc_model::{Post, PostId, TermId, UserId};
 
 use super::*;
 use crate::fixture;
+use crate::meta_indexes::{self, QueriedKey};
 use crate::{MetaKind, Order, meta, terms};
 
 fn base() -> PostQuery {
@@ -42,7 +43,7 @@ fn tax(relation: Relation, clauses: &[(&str, &[i64], TaxOperator, bool)]) -> Pos
 }
 
 fn meta_is(key: &str, values: &[&str], compare: MetaCompare, value_type: MetaType) -> PostQuery {
-    let clause = MetaClause { key: key.to_owned(), values: texts(values), compare, value_type };
+    let clause = MetaClause { key: key.to_owned(), values: texts(values), compare, value_type, indexed: false };
     let meta = Clauses { relation: Relation::And, clauses: vec![clause] };
     PostQuery { meta, post_types: texts(&["post", "page", "book"]), ..base() }
 }
@@ -297,6 +298,10 @@ fn new_ids_continue_after_the_dump() {
 /// SQLite's query plan of a statement.
 fn plan(sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> String {
     let (store, _folder) = fixture::store();
+    plan_in(&store, sql_of)
+}
+
+fn plan_in(store: &crate::Store, sql_of: impl Fn(&mut crate::Db) -> (String, sea_query::Values)) -> String {
     store
         .read_blocking(|db| {
             let (sql, values) = sql_of(db);
@@ -334,6 +339,30 @@ fn lists_and_lookups_use_indexes() {
     assert!(slug.contains("wp_posts_post_name"), "{slug}");
     let id = plan(|db| select(db).and_where(Expr::col("ID").is_in([1, 2])).text(db.sql()));
     assert!(id.contains("INTEGER PRIMARY KEY"), "{id}");
+}
+
+#[test]
+fn lists_by_meta_use_the_indexes_of_their_keys() {
+    use svc_db::Build as _;
+    let (store, _folder) = fixture::store();
+    let keys = [("isbn", MetaType::Text), ("stock", MetaType::Integer), ("price", MetaType::Number)];
+    let queried = keys.map(|(key, value_type)| QueriedKey { key: key.to_owned(), value_type });
+    assert!(meta_indexes::create(&store, &queried).unwrap());
+    let plan = |q: &PostQuery| plan_in(&store, |db| query::page_statement(db, q).unwrap().text(db.sql()));
+    for (key, value_type) in keys {
+        for compare in [MetaCompare::Eq, MetaCompare::Gte, MetaCompare::In, MetaCompare::Exists] {
+            let mut q = meta_is(key, &["5"], compare, value_type);
+            q.meta.clauses[0].indexed = true;
+            let plan = plan(&q);
+            assert!(plan.contains("svc_meta_") && !plan.contains("SCAN p"), "{key} {compare:?}\n{plan}");
+            let by_value = plan.contains("(meta_key=? AND ");
+            assert_eq!(by_value, compare != MetaCompare::Exists, "{key} {compare:?}\n{plan}");
+        }
+        for order in [Order::Asc, Order::Desc] {
+            let plan = plan(&by(PostOrderBy::IndexedMeta(key.to_owned(), value_type), order));
+            assert!(plan.contains("svc_meta_") && !plan.contains("TEMP B-TREE"), "{key} {order:?}\n{plan}");
+        }
+    }
 }
 
 #[test]

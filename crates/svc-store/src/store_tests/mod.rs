@@ -2,6 +2,7 @@
 
 mod change_log;
 mod dependencies;
+mod meta_filters;
 mod mysql;
 mod positions;
 mod sessions;

@@ -422,6 +422,7 @@ SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ? OFFSET ?
+SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "m"."post_id" FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('isbn') AND ("m"."meta_key" = ? COLLATE BINARY) AND "m"."meta_value" = ?) ORDER BY +"p"."post_date" DESC, +"p"."ID" DESC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) AND (NOT EXISTS(SELECT ? FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?) AND "tr"."object_id" = "p"."ID")) ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ?
 SELECT "p"."ID" FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)) ORDER BY +"p"."post_date" ASC, +"p"."ID" ASC LIMIT ? OFFSET ?
@@ -614,6 +615,7 @@ SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_s
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" IN (?) AND "p"."post_status" = ? AND EXISTS(SELECT ? FROM "postmeta" AS "m" WHERE "m"."post_id" = "p"."ID" AND "m"."meta_key" = ?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? = ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (?)
+SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "m"."post_id" FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('isbn') AND ("m"."meta_key" = ? COLLATE BINARY) AND "m"."meta_value" = ?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?))
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND "p"."post_name" IN (?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE (+"p"."post_type") = ? AND (+"p"."post_status") = ? AND ("p"."ID" IN (SELECT "tr"."object_id" FROM "term_relationships" AS "tr" WHERE "tr"."term_taxonomy_id" IN (?)))
@@ -626,6 +628,18 @@ SELECT COUNT(*) FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."
 SELECT COUNT(*) FROM "terms" AS "t" INNER JOIN "term_taxonomy" AS "tt" ON "tt"."term_id" = "t"."term_id" WHERE "tt"."taxonomy" IN (?) AND ("t"."name" LIKE ? ESCAPE '\' AND "t"."slug" LIKE ? ESCAPE '\')
 SELECT COUNT(*) FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "posts" AS "p" WHERE "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?))
 SELECT COUNT(*) FROM "users" AS "u" WHERE EXISTS(SELECT ? FROM "svc_author_count" AS "p" WHERE "p"."n" > ? AND "p"."post_author" = "u"."ID" AND "p"."post_status" = ? AND "p"."post_type" IN (?))
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('isbn') AND ("m"."meta_key" = ? COLLATE BINARY) AND "m"."meta_value" = ? LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('isbn') AND ("m"."meta_key" = ? COLLATE BINARY) AND "m"."meta_value" >= ? LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('isbn') AND ("m"."meta_key" = ? COLLATE BINARY) AND "m"."meta_value" IN (?) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('isbn') AND ("m"."meta_key" = ? COLLATE BINARY) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('price') AND ("m"."meta_key" = ? COLLATE BINARY) AND CAST("m"."meta_value" AS REAL) = CAST(? AS REAL) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('price') AND ("m"."meta_key" = ? COLLATE BINARY) AND CAST("m"."meta_value" AS REAL) >= CAST(? AS REAL) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('price') AND ("m"."meta_key" = ? COLLATE BINARY) AND CAST("m"."meta_value" AS REAL) IN (CAST(? AS REAL)) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('price') AND ("m"."meta_key" = ? COLLATE BINARY) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('stock') AND ("m"."meta_key" = ? COLLATE BINARY) AND CAST("m"."meta_value" AS INTEGER) = CAST(? AS INTEGER) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('stock') AND ("m"."meta_key" = ? COLLATE BINARY) AND CAST("m"."meta_value" AS INTEGER) >= CAST(? AS INTEGER) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('stock') AND ("m"."meta_key" = ? COLLATE BINARY) AND CAST("m"."meta_value" AS INTEGER) IN (CAST(? AS INTEGER)) LIMIT ?) AS "b"
+SELECT COUNT(*) FROM (SELECT ? FROM "postmeta" AS "m" WHERE "m"."meta_key" = ('stock') AND ("m"."meta_key" = ? COLLATE BINARY) LIMIT ?) AS "b"
 SELECT DISTINCT "comment_ID" FROM "comments" WHERE "comment_parent" = ?
 SELECT DISTINCT "comment_parent" FROM "comments" WHERE "comment_parent" IN (?) AND "comment_approved" IN (?)
 SELECT DISTINCT "link_id" FROM "links" WHERE "link_owner" = ?

@@ -45,6 +45,10 @@ impl SqlDialect for MySqlDialect {
         e.add(0)
     }
 
+    fn is_exactly(&self, column: Expr, text: &str) -> Expr {
+        column.cast_as("BINARY").eq(text)
+    }
+
     fn concat(&self, left: &str, right: &str) -> String {
         format!("CONCAT({left}, {right})")
     }
@@ -61,6 +65,13 @@ impl SqlDialect for MySqlDialect {
     fn column_names(&self) -> &'static str {
         "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? \
          ORDER BY ordinal_position"
+    }
+
+    fn index_columns(&self) -> Option<&'static str> {
+        Some(
+            "SELECT index_name, column_name FROM information_schema.statistics WHERE table_schema = DATABASE() \
+             AND table_name = ? ORDER BY index_name, seq_in_index",
+        )
     }
 
     fn next_id(&self) -> &'static str {

@@ -45,6 +45,15 @@ impl SqlDialect for SqliteDialect {
         e.cast_as("REAL")
     }
 
+    fn constant(&self, text: &str) -> Expr {
+        // A statement ends at a zero byte.
+        if text.contains('\0') { Expr::val(text) } else { Expr::cust(format!("'{}'", text.replace('\'', "''"))) }
+    }
+
+    fn is_exactly(&self, column: Expr, text: &str) -> Expr {
+        Expr::cust_with_exprs("? = ? COLLATE BINARY", [column, Expr::val(text)])
+    }
+
     fn concat(&self, left: &str, right: &str) -> String {
         format!("{left} || {right}")
     }

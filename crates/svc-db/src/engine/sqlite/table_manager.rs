@@ -4,8 +4,9 @@ use sea_query::Value;
 
 use super::{LAYOUT_TABLE, schema};
 use crate::error::Result;
-use crate::handle::Tx;
+use crate::handle::{Db, Tx};
 use crate::quoted::quoted;
+use crate::schema::PartialIndex;
 use crate::table_manager::{StagedTable, StagedTables, TableManager, create_missing_tables};
 
 /// The tables of an SQLite file. An import happens in one transaction.
@@ -19,6 +20,24 @@ impl TableManager for SqliteTables {
 
     fn create_private_tables(&self, tx: &mut Tx, prefix: &str) -> Result<()> {
         schema::create_private_tables(tx, prefix)
+    }
+
+    fn partial_indexes(&self, db: &mut Db, table: &str, start: &str) -> Result<Option<Vec<String>>> {
+        let (full, prefix) = (format!("{}{table}", db.prefix()), db.prefix().to_owned());
+        let mut names = Vec::new();
+        let all = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ?";
+        db.conn.query(all, &[full.into()], &mut |row| {
+            let name = row.text(0)?;
+            names.extend(name.strip_prefix(&prefix).filter(|name| name.starts_with(start)).map(str::to_owned));
+            Ok(())
+        })?;
+        Ok(Some(names))
+    }
+
+    fn create_partial_index(&self, prefix: &str, table: &str, index: &PartialIndex) -> String {
+        let [name, table] = [&index.name, table].map(|name| quoted(&format!("{prefix}{name}")));
+        let (column, value) = (quoted(index.column), index.value.replace('\'', "''"));
+        format!("CREATE INDEX IF NOT EXISTS {name} ON {table} ({}) WHERE {column} = '{value}'", index.expressions)
     }
 
     fn added_column_type(&self) -> &'static str {
