@@ -97,6 +97,9 @@ fn once_in(state: &mut u64, n: u64) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_has_changed_had_a_tag_that_is_purged() {
+    if !on_sqlite() {
+        return; // Tags have the same names on a server, but the log of the site is not open to the store of this test.
+    }
     let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &SETTINGS).await;
     let admin = site.app_password();
     let (mut cache, mut seed) = (Cache::default(), 32);
@@ -140,8 +143,7 @@ async fn whatever_has_changed_had_a_tag_that_is_purged() {
     }
     let before = position(&site);
     let other = store(&site.folder);
-    // On a server, the log has only what this program writes.
-    for (n, write) in WRITES_OF_OTHERS.iter().enumerate().filter(|_| on_sqlite()) {
+    for (n, write) in WRITES_OF_OTHERS.iter().enumerate() {
         other.write_blocking(*write).unwrap();
         let tags = purged_since(&site, before);
         cache.check(&site, &tags, &format!("write {n} of another program")).await;
