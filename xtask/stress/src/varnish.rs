@@ -73,6 +73,8 @@ struct Load {
     server: String,
     credentials: String,
     posts: Vec<i64>,
+    /// The paths of their pages.
+    paths: Vec<String>,
     versions: Vec<Versions>,
     ends: AtomicBool,
     reads: AtomicU64,
@@ -102,10 +104,12 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
     let _varnish = Killed(varnish.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
     let [server, varnish] = [origin, front].map(|port| format!("http://127.0.0.1:{port}"));
     wait_for(&varnish)?;
-    let mut posts = Vec::new();
+    let (mut posts, mut paths) = (Vec::new(), Vec::new());
     for n in 0..POSTS {
         let body = json!({"title": "version 0", "slug": format!("post-{n}"), "status": "publish"});
         let created = send(&server, "POST", &format!("{}/posts", rest()), &credentials, Some(&body))?;
+        let link = created.json()?["link"].as_str().unwrap_or_default().to_owned();
+        paths.push(link.trim_start_matches(&varnish).to_owned());
         posts.push(created.json()?["id"].as_i64().with_context(|| format!("not created: {:.300}", created.body))?);
     }
     let load = Load {
@@ -114,6 +118,7 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
         credentials,
         versions: posts.iter().map(|_| Versions::default()).collect(),
         posts,
+        paths,
         ends: AtomicBool::default(),
         reads: AtomicU64::default(),
         hits: AtomicU64::default(),
@@ -244,7 +249,7 @@ impl Load {
         let id = self.posts[at];
         let path = match n / self.posts.len() % 4 {
             0 | 1 => format!("{}/posts/{id}", rest()),
-            2 => format!("/post-{at}/"),
+            2 => self.paths[at].clone(),
             _ => format!("{}/posts&include={id}&_fields=id,title", rest()),
         };
         let sent = Instant::now();
