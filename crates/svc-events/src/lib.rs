@@ -6,6 +6,7 @@ pub mod event;
 pub mod hub;
 pub mod purge;
 pub mod source;
+mod wake_up;
 pub mod webhooks;
 
 pub use audience::Viewer;

@@ -9,9 +9,11 @@ use svc_site::{
     blocking::run_blocking,
     jobs::{Job, Next, Outcome},
 };
-use svc_store::{ChangeRecord, Db, Store, StoreError, Subscriber, Tx, cache_tags::TagNames};
+use svc_store::{Db, Store, StoreError, Tx, cache_tags::TagNames};
 use svc_versions::Context;
 use tokio::sync::Notify;
+
+use crate::wake_up;
 
 /// The queue of the outbox.
 pub const QUEUE: &str = "purge";
@@ -50,8 +52,7 @@ pub struct QueuePurges {
 impl QueuePurges {
     /// The job of this site. The table of the outbox must exist.
     pub fn new(site: Arc<Site>) -> Self {
-        let wake = Arc::new(Notify::new());
-        site.store.subscribe(Arc::new(WakeUp(Arc::clone(&wake))));
+        let wake = wake_up::on_changes(&site.store);
         let names = Arc::new(super::tag_names(&site));
         QueuePurges { site, names, wake }
     }
@@ -137,16 +138,5 @@ impl Job for QueuePurges {
         let names = Arc::clone(&self.names);
         let more = self.site.write(&Context::background(), move |tx| step(tx, &names)).await?;
         Ok(Next::After(if more { Duration::ZERO } else { INTERVAL }))
-    }
-}
-
-/// Wakes the job after each transaction of this process that has changed rows.
-struct WakeUp(Arc<Notify>);
-
-impl Subscriber for WakeUp {
-    fn committed(&self, changes: &ChangeRecord) {
-        if changes.kinds().any(|rows| rows != svc_outbox::OUTBOX) {
-            self.0.notify_one();
-        }
     }
 }

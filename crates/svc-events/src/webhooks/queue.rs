@@ -8,12 +8,15 @@ use svc_site::{
     blocking::run_blocking,
     jobs::{Job, Next, Outcome},
 };
-use svc_store::{ChangeRecord, Store, Subscriber, Tx};
+use svc_store::{Store, Tx};
 use svc_versions::Context;
 use tokio::sync::Notify;
 
 use super::{deliveries, stored};
-use crate::source::{EventSource, From};
+use crate::{
+    source::{EventSource, From},
+    wake_up,
+};
 
 /// The name of this consumer of the log.
 pub(super) const CONSUMER: &str = "webhooks";
@@ -40,8 +43,7 @@ pub struct QueueWebhooks {
 impl QueueWebhooks {
     /// The job for these events. The table of the outbox must exist.
     pub fn new(source: EventSource) -> Self {
-        let wake = Arc::new(Notify::new());
-        source.site().store.subscribe(Arc::new(WakeUp(Arc::clone(&wake))));
+        let wake = wake_up::on_changes(&source.site().store);
         QueueWebhooks { source, wake }
     }
 
@@ -91,16 +93,5 @@ impl Job for QueueWebhooks {
         let source = self.source.clone();
         let more = self.source.site().write(&Context::background(), move |tx| step(tx, &source)).await?;
         Ok(Next::After(if more { Duration::ZERO } else { INTERVAL }))
-    }
-}
-
-/// Wakes the job after each transaction of this process that has changed rows.
-struct WakeUp(Arc<Notify>);
-
-impl Subscriber for WakeUp {
-    fn committed(&self, changes: &ChangeRecord) {
-        if changes.kinds().any(|rows| rows != svc_outbox::OUTBOX) {
-            self.0.notify_one();
-        }
     }
 }
