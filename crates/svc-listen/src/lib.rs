@@ -31,7 +31,7 @@ pub use log::{AccessLog, DenialReason, panic_message};
 pub use log_queue::{FlushOnDrop, LogQueue};
 pub use middleware::{Stack, middleware_stack};
 pub use network::{Network, network_of};
-pub use rate_limits::{Admission, Rate, RateLimitSettings, RequestCost};
+pub use rate_limits::{Rate, RateAdmission, RateLimitSettings, RequestCost};
 pub use redirect::redirect_to_https;
 pub use serve::{App, Running, bind, inherit_or_bind, serve, shutdown_signal};
 pub use supervisor::{notify_ready, notify_stopping};

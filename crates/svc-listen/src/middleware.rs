@@ -29,7 +29,7 @@ use crate::{
     head,
     limits::ConnectionLimits,
     log::{self, AccessLog},
-    rate_limits::{Admission, RateLimitSettings, RateLimits},
+    rate_limits::{RateAdmission, RateLimitSettings, RateLimits},
 };
 
 /// `Retry-After` of 503 responses, in seconds.
@@ -96,7 +96,7 @@ impl<S> Stack<S> {
     }
 
     /// Limits the rate of requests. Services can report what a request has cost as the extension [`RequestCost`](crate::RequestCost) of the
-    /// response, and must report callers with the extension [`Admission`](crate::Admission) of the request.
+    /// response, and must report callers with the extension [`RateAdmission`](crate::RateAdmission) of the request.
     ///
     /// # Panics
     /// If the stack was cloned.
@@ -181,7 +181,7 @@ impl StackSettings {
     }
 
     /// Admits a request within the limits on rates, if there are any.
-    fn admit(&self, request: &mut Request, client: Client) -> Result<Option<Admission>, Box<Response>> {
+    fn admit(&self, request: &mut Request, client: Client) -> Result<Option<RateAdmission>, Box<Response>> {
         self.rates.as_ref().map_or(Ok(None), |rates| rates.admit(request, client))
     }
 

@@ -1,7 +1,7 @@
 //! Limits on the rate of requests: of a network, a user and a token.
 //!
 //! A network's limit is checked before anything else happens, at the cost of a usual request; what the request really costs is charged
-//! when that is known. The user and the token are known after authentication: whoever authenticates calls [`Admission::authenticated`].
+//! when that is known. The user and the token are known after authentication: whoever authenticates calls [`RateAdmission::authenticated`].
 //!
 //! Each limit is a bucket that fills continuously (the generic cell rate algorithm). The state of a bucket is one number: the time at
 //! which it will be full.
@@ -180,7 +180,7 @@ struct Caller {
 
 /// An admitted request: an extension of the request while there are rate limits.
 #[derive(Clone)]
-pub struct Admission(Arc<Admitted>);
+pub struct RateAdmission(Arc<Admitted>);
 
 struct Admitted {
     limits: Arc<RateLimits>,
@@ -190,7 +190,7 @@ struct Admitted {
     caller: OnceLock<Caller>,
 }
 
-impl Admission {
+impl RateAdmission {
     /// Takes the cost of this request from the buckets of the user and the token.
     ///
     /// # Errors
@@ -230,7 +230,7 @@ impl RateLimits {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// Takes the cost of a usual request from the network's bucket, and adds the [`Admission`] to the request. `None` if the network is exempt.
+    /// Takes the cost of a usual request from the network's bucket, and adds the [`RateAdmission`] to the request. `None` if the network is exempt.
     ///
     /// # Errors
     /// The response with 429, if there is not enough.
@@ -238,7 +238,7 @@ impl RateLimits {
         self: &Arc<Self>,
         request: &mut Request,
         client: Client,
-    ) -> Result<Option<Admission>, Box<Response>> {
+    ) -> Result<Option<RateAdmission>, Box<Response>> {
         if self.exempt.iter().any(|network| network.contains(client.address)) {
             return Ok(None);
         }
@@ -254,13 +254,13 @@ impl RateLimits {
             }
         }
         let admitted = Admitted { limits: Arc::clone(self), network, tenths, caller: OnceLock::new() };
-        let admission = Admission(Arc::new(admitted));
+        let admission = RateAdmission(Arc::new(admitted));
         request.extensions_mut().insert(admission.clone());
         Ok(Some(admission))
     }
 
     /// Charges what the request has cost, and adds the headers to the response.
-    pub(crate) fn settle(&self, admission: &Admission, response: &mut Response) {
+    pub(crate) fn settle(&self, admission: &RateAdmission, response: &mut Response) {
         let (now, cost) = (self.now(), response.extensions().get::<RequestCost>().copied());
         let difference = |taken: u32| cost.map_or(0, |cost| i64::from(cost.tenths()) - i64::from(taken));
         let mut states = Vec::new();

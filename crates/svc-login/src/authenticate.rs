@@ -15,7 +15,7 @@ use svc_auth::{
     nonce_check::{self, CookieStatus, Decision, NonceCheck},
 };
 use svc_http::{AuthOutcome, Authenticator, Credentials};
-use svc_listen::{Admission, Client, RequestCost};
+use svc_listen::{Client, RateAdmission, RequestCost};
 use svc_model::UserId;
 use svc_routing::{BoxFuture, CallerKey, Cost};
 use svc_schema::Error;
@@ -249,7 +249,7 @@ struct PasswordId(String);
 
 /// Refuses the request if its user or application password has sent too many.
 fn within_rates(credentials: &Credentials, outcome: AuthOutcome) -> AuthOutcome {
-    let Some(admission) = credentials.extensions.get::<Admission>() else { return outcome };
+    let Some(admission) = credentials.extensions.get::<RateAdmission>() else { return outcome };
     let Some(user) = outcome.response_extension::<UserId>() else { return outcome };
     let cost = match credentials.cost {
         Cost::Heavy => RequestCost::Heavy,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use svc_db::{LoggedChange, Object, Part, Rows};
 use svc_versions::{Dependencies, Key};
 
-use crate::{descriptions::meta_keys, post_changes::PostClass, rows};
+use crate::{descriptions::meta_keys, post_changes::PostClass, rows, state::is_trace_of_user};
 
 /// Maximum number of tags of a response.
 pub const MAX_TAGS: usize = 100;
@@ -43,9 +43,6 @@ const FAMILIES: [(Rows, &str, &str); 14] = [
 
 /// Post meta that no visitor sees any trace of: who is editing.
 const INTERNAL_POST_META: [&str; 2] = ["_edit_lock", "_edit_last"];
-
-/// User meta that no visitor sees any trace of: sessions and credentials.
-const INTERNAL_USER_META: [&str; 3] = ["session_tokens", "_application_passwords", "_svc_two_factor"];
 
 /// Names tags.
 #[derive(Clone, Debug, Default)]
@@ -182,13 +179,13 @@ impl Changed<'_> {
             let is_transient = ["_transient_", "_site_transient_"].iter().any(|start| name.starts_with(start));
             return is_transient || name == "cron" || name.ends_with("_children");
         }
-        let internal: &[&str] = match rows {
-            rows::POST_META => &INTERNAL_POST_META,
-            rows::USER_META => &INTERNAL_USER_META,
+        let is_internal = match rows {
+            rows::POST_META => |key: &str| INTERNAL_POST_META.contains(&key),
+            rows::USER_META => is_trace_of_user,
             _ => return false,
         };
         let mut keys = self.descriptions().flat_map(meta_keys).peekable();
-        keys.peek().is_some() && keys.all(|key| internal.contains(&key))
+        keys.peek().is_some() && keys.all(is_internal)
     }
 }
 

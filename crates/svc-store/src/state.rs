@@ -76,8 +76,8 @@ fn is_trace_of_post(key: &str) -> bool {
     matches!(key, "_edit_lock" | "_pingme" | "_encloseme" | "_svc_preview_link") || key.starts_with("_oembed_")
 }
 
-/// Meta of users that logging in and looking around changes.
-fn is_trace_of_user(key: &str) -> bool {
+/// Meta of users that logging in and looking around changes. No visitor sees any trace of it.
+pub(crate) fn is_trace_of_user(key: &str) -> bool {
     const ENDINGS: [&str; 3] = ["user-settings", "user-settings-time", "dashboard_quick_press_last_post_id"];
     matches!(key, "session_tokens" | "_application_passwords" | "_svc_two_factor" | "community-events-location")
         || ENDINGS.iter().any(|ending| key.ends_with(ending))

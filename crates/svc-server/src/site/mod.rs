@@ -28,7 +28,9 @@ use stream::EventStreams;
 use svc_admin::Admin;
 use svc_controllers::{RestSetup, RestSite};
 use svc_http::{DenialCode, Effort, Lanes, ReportEffort, RestLayer, RestService, Runner, ServerSource, Uncached};
-use svc_listen::{Admission, App, Client, Compression, CompressionUsage, DenialReason, InFlight, RequestCost, health};
+use svc_listen::{
+    App, Client, Compression, CompressionUsage, DenialReason, InFlight, RateAdmission, RequestCost, health,
+};
 use svc_login::LoginPages;
 use svc_metrics::History;
 use svc_monitoring::{Checks, Metrics, PageCounts, Process, SiteUsage};
@@ -146,7 +148,7 @@ fn mark(renderer: &SiteRenderer, lanes: &dyn Runner, mut request: Request) -> Re
     if request.extensions().get::<Client>().is_some_and(|client| client.tls) {
         request.extensions_mut().insert(Transport::Tls);
     }
-    if request.extensions().get::<Admission>().is_some() {
+    if request.extensions().get::<RateAdmission>().is_some() {
         request.extensions_mut().insert(ReportEffort);
     }
     if request.headers().get(FETCH_HEADER).is_some_and(|value| renderer.feeds.is_own_fetch(value.as_bytes())) {
