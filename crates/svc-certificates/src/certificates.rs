@@ -171,6 +171,7 @@ impl Certificates {
 fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
 /// Reads a certificate that has not expired.
 fn valid(files: &CertificateFiles) -> Result<Certificate> {
     let certificate = Certificate::read(files)?;
