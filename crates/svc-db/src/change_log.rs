@@ -6,8 +6,8 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sea_query::Value;
@@ -186,11 +186,17 @@ pub struct LoggedChange {
     pub caller: Option<i64>,
 }
 
-/// Writes the record of a transaction.
+/// Writes records.
 ///
 /// # Errors
 /// Those of the statements.
-pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
+pub(crate) fn append(tx: &mut Tx, records: &[ChangeRecord]) -> Result<()> {
+    let entries: Vec<_> = records.iter().flat_map(|changes| entries(tx, changes)).collect();
+    write(tx, &entries)
+}
+
+/// The values of the entries of a record.
+fn entries(tx: &Tx, changes: &ChangeRecord) -> Vec<[Value; COLUMNS.len()]> {
     let time = milliseconds(changes.time());
     let mut entries: Vec<[Value; COLUMNS.len()]> = Vec::new();
     // Rows of tables that are not part of the schema are of no interest to its readers.
@@ -232,6 +238,11 @@ pub(crate) fn append(tx: &mut Tx, changes: &ChangeRecord) -> Result<()> {
             _ => entry(Operation::Update, None, None, None),
         }
     }
+    entries
+}
+
+/// Writes entries, and deletes old ones from time to time.
+fn write(tx: &mut Tx, entries: &[[Value; COLUMNS.len()]]) -> Result<()> {
     let (log, columns) = (table(&tx.prefix), COLUMNS.map(quoted).join(", "));
     let mut last = None;
     for batch in entries.chunks(BATCH) {
@@ -271,8 +282,12 @@ fn prune(tx: &mut Tx, last: i64, max_logged: i64) -> Result<()> {
     if to <= position(tx, DELETED)?.unwrap_or_default() {
         return Ok(());
     }
-    let (log, kept) = (table(&tx.prefix), tx.sql().kept_changes(tx.schema(), &tx.prefix));
-    tx.conn.execute(&format!("DELETE FROM {log} WHERE seq <= ?{kept}"), &[to.into()])?;
+    // Of a kind that has changed since its version was read, the last entry is not deleted now.
+    let known = tx.shared.known_versions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let known = known.filter(|known| known.last >= to).map(|known| known.last_of_kinds().join(", "));
+    let kept = tx.sql().kept_changes(&tx.prefix).map(|query| format!(" AND seq NOT IN ({})", known.unwrap_or(query)));
+    let sql = format!("DELETE FROM {} WHERE seq <= ?{}", table(&tx.prefix), kept.unwrap_or_default());
+    tx.conn.execute(&sql, &[to.into()])?;
     tx.set_consumer_position(DELETED, to)
 }
 

@@ -3,7 +3,7 @@
 use sea_query::{DeleteStatement, Expr, InsertStatement, SelectStatement, UpdateStatement, Values};
 
 use crate::change_record::Operation;
-use crate::schema::{Schema, Table};
+use crate::schema::Table;
 
 /// SQL dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +64,9 @@ pub trait SqlDialect: Sync {
     fn create_indexes(&self, _table: &Table, _full_name: &str) -> Vec<String> {
         Vec::new()
     }
-    /// What restricts the deletion of old entries of the log of changes, as the end of a condition.
-    fn kept_changes(&self, _schema: &Schema, _prefix: &str) -> String {
-        String::new()
+    /// The query for the entries of the log of changes that are never deleted, if there are any. It may read the whole log.
+    fn kept_changes(&self, _prefix: &str) -> Option<String> {
+        None
     }
     /// Returns whether the engine stops reading a statement when the page is full.
     fn stops_when_full(&self) -> bool {

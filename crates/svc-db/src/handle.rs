@@ -15,6 +15,7 @@ use crate::change_record::{ChangeRecord, Operation};
 use crate::conn::{Conn, Done, Row, SharedConnection};
 use crate::dialect::{Build as _, Change, Dialect, SqlDialect};
 use crate::error::{Result, StoreError};
+use crate::row_versions::RowVersions;
 use crate::rows::Rows;
 use crate::schema::Schema;
 use crate::shared::{Companion, Shared};
@@ -30,14 +31,6 @@ pub enum Charset {
     Full,
     /// The Basic Multilingual Plane (`utf8mb3`).
     Basic,
-}
-
-/// Numbers that change with rows, as of a snapshot.
-#[derive(Debug, Default)]
-pub(crate) struct RowVersions {
-    /// The version of the indexes and private tables of the schema, on engines that have them.
-    pub(crate) layout: Option<i64>,
-    pub(crate) of: HashMap<&'static str, i64>,
 }
 
 /// Versions that are read when they are needed.
@@ -344,6 +337,8 @@ pub struct Tx {
     changes: ChangeRecord,
     /// Called before the next statement that changes rows.
     pub(crate) before_write: Option<fn(&mut Tx) -> Result<()>>,
+    /// Whether the records of several transactions are logged together, at their commit.
+    pub(crate) logs_at_commit: bool,
 }
 
 impl Deref for Tx {
@@ -362,7 +357,7 @@ impl DerefMut for Tx {
 impl Tx {
     /// The transaction that is open on this connection.
     pub(crate) fn new(db: Db) -> Self {
-        Tx { db, changes: ChangeRecord::default(), before_write: None }
+        Tx { db, changes: ChangeRecord::default(), before_write: None, logs_at_commit: false }
     }
 
     /// Executes a statement that changes unknown rows of this table, whose name is without prefix. Not public, so that the owner of
@@ -466,12 +461,12 @@ impl Tx {
         self.changes.facts_mut()
     }
 
-    /// Completes the record at the end of the transaction, and logs it.
+    /// Completes the record at the end of the transaction, and logs it unless the writer does that for several transactions.
     pub(crate) fn complete_record(&mut self) -> Result<()> {
         let mut changes = self.take_changes();
         changes.complete(&self.db.cx);
-        let is_logged = !changes.is_empty() && self.shared.is_logging.load(Ordering::Relaxed);
-        let logged = if is_logged { change_log::append(self, &changes) } else { Ok(()) };
+        let is_logged = !self.logs_at_commit && !changes.is_empty() && self.shared.is_logging.load(Ordering::Relaxed);
+        let logged = if is_logged { change_log::append(self, std::slice::from_ref(&changes)) } else { Ok(()) };
         self.changes = changes;
         logged
     }

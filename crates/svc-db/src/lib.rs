@@ -25,6 +25,7 @@ mod loaded_rows;
 mod quoted;
 mod request;
 mod row_log;
+mod row_versions;
 mod rows;
 mod session;
 mod shared;

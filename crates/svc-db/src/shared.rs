@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use svc_versions::{Context, Versions};
 
 use crate::change_record::{ChangeRecord, Subscriber};
 use crate::config::StoreConfig;
+use crate::row_versions::KnownVersions;
 use crate::rows::Rows;
 use crate::schema::Schema;
 use crate::tuning::Tuning;
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) approximate: quick_cache::sync::Cache<String, (Instant, u64)>,
     /// When data last changed.
     pub(crate) versions: Arc<Versions>,
+    /// The latest versions of rows in the database that were read.
+    pub(crate) known_versions: Mutex<Option<KnownVersions>>,
     pub(crate) statements: AtomicU64,
     /// For metrics.
     pub(crate) counters: Counters,
@@ -83,6 +86,7 @@ impl Shared {
             totals: quick_cache::sync::Cache::new(4_096),
             approximate: quick_cache::sync::Cache::new(64),
             versions: Arc::default(),
+            known_versions: Mutex::default(),
             statements: AtomicU64::new(0),
             counters: Counters::default(),
             is_logging: AtomicBool::new(false),

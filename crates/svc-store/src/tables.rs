@@ -21,7 +21,7 @@ pub(crate) static SCHEMA: Schema = Schema {
     exact: &[rows::OPTIONS, rows::USERS, rows::USER_META],
     counts: COUNTS,
     layout: Layout {
-        version: 5,
+        version: 6,
         obsolete: &["INDEX {prefix}posts_type_date", "TABLE {prefix}svc_epoch", "TABLE {prefix}svc_search_log"],
     },
     log: Some(LoggedTable {

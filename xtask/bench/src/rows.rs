@@ -83,19 +83,57 @@ pub(super) fn baseline(options: &Options) -> Result<Vec<Row>> {
         return Ok(vec![Row::skipped("this build over another one", "needs --baseline PROGRAM")]);
     };
     let (ours, base) = (Svc::start(&options.program, None)?, Svc::start(other, None)?);
-    ours.site.fill(N_WRITERS)?;
-    base.site.fill(N_WRITERS)?;
-    let row = |name: &str, request: &dyn Fn(&Site, u64) -> Request| -> Result<Row> {
-        let (to_ours, to_base) = (|n| request(&ours.site, n), |n| request(&base.site, n));
-        let comparison = compare(options, &load(&ours, &to_ours), &load(&base, &to_base), 1)?;
-        Ok(Row::ratio(format!("{name}, this build over another one"), &comparison, Some(0.99)))
-    };
-    Ok(vec![
-        row("list of 10, cached", &|site, _| site.get("posts"))?,
-        row("list of 10, uncached", &|site, n| unique(site, "posts")(n))?,
-        row("front page for visitors", &|_, _| Request::get("/"))?,
-        row("create, durable", &|site, n| site.create(n))?,
-    ])
+    let (our_ids, base_ids) = (ours.site.fill(N_WRITERS)?, base.site.fill(N_WRITERS)?);
+    let (our_session, base_session) = (ours.session()?, base.session()?);
+    let (of_ours, of_base) = ((&ours, &*our_ids, &*our_session), (&base, &*base_ids, &*base_session));
+    KINDS
+        .iter()
+        .map(|(name, request)| {
+            let to = |(svc, ids, session): Served<'_>, n| request(&svc.site, ids, session, n);
+            let (to_ours, to_base) = (|n| to(of_ours, n), |n| to(of_base, n));
+            let comparison = compare(options, &load(&ours, &to_ours), &load(&base, &to_base), 1)?;
+            Ok(Row::ratio(format!("{name}, this build over another one"), &comparison, Some(0.97)))
+        })
+        .collect()
+}
+
+/// A server, the ids of its posts, and the headers of a logged-in browser.
+type Served<'a> = (&'a Svc, &'a [u64], &'a str);
+
+/// The n-th request of a kind, with the ids of posts and the headers of a logged-in browser.
+type Kind = fn(&Site, &[u64], &str, u64) -> Request;
+
+/// The kinds of requests that are compared with those to another build. Those that write are last.
+const KINDS: [(&str, Kind); 16] = [
+    ("list of 10, cached", |site, _, _, _| site.get("posts")),
+    ("list of 10, uncached", |site, _, _, n| unique(site, "posts")(n)),
+    ("_embed, uncached", |site, _, _, n| unique(site, "posts?_embed=1")(n)),
+    ("100 posts, uncached", |site, _, _, n| unique(site, "posts?per_page=100")(n)),
+    ("search, uncached", |site, _, _, n| unique(site, "posts?search=harbour")(n)),
+    ("one post, uncached", |site, ids, _, n| unique(site, &format!("posts/{}", pick(ids, n)))(n)),
+    ("list of 10, uncached, Basic", |site, _, _, n| Request {
+        headers: site.basic.clone(),
+        ..unique(site, "posts")(n)
+    }),
+    ("list of 10, uncached, cookie and nonce", |site, _, session, n| Request {
+        headers: session.to_owned(),
+        ..unique(site, "posts")(n)
+    }),
+    ("index", |site, _, _, _| Request::get(site.index())),
+    ("OPTIONS", |site, _, _, _| Request { method: "OPTIONS", ..site.get("posts") }),
+    ("front page for visitors", |_, _, _, _| Request::get("/")),
+    ("search page for visitors", |_, _, _, n| Request::get(format!("/?s=harbour{n}"))),
+    ("title of a post", |site, ids, _, n| {
+        site.write(&format!("posts/{}", pick(ids, n)), &json!({"title": format!("Changed {n}")}))
+    }),
+    ("create a draft", |site, _, _, n| site.write("posts", &json!({"title": format!("Draft {n}")}))),
+    ("create a tag", |site, _, _, n| site.write("tags", &json!({"name": format!("Tag {n}")}))),
+    ("create a post, durable", |site, _, _, n| site.create(n)),
+];
+
+/// The n-th of these ids, again from the first after the last.
+fn pick(ids: &[u64], n: u64) -> u64 {
+    ids[n as usize % ids.len()]
 }
 
 /// The example with an extension over itself without it.
@@ -149,7 +187,7 @@ pub(super) fn writes(options: &Options) -> Result<Vec<Row>> {
         match n_written.get() % 2 {
             0 => svc.site.create(n),
             _ => {
-                let id = ids[n as usize % ids.len()];
+                let id = pick(&ids, n);
                 svc.site.write(&format!("posts/{id}"), &json!({"title": format!("Changed {n}")}))
             }
         }
@@ -187,7 +225,7 @@ fn both(first: &Clients<'_>, second: &Clients<'_>, duration: Duration) -> Result
 pub(super) fn light(options: &Options) -> Result<Vec<Row>> {
     let (svc, ids) = filled(options)?;
     let expensive = unique(&svc.site, "posts?search=a&per_page=100&_embed=1");
-    let read = |n: u64| svc.site.get(&format!("posts/{}?n={n}", ids[n as usize % ids.len()]));
+    let read = |n: u64| svc.site.get(&format!("posts/{}?n={n}", pick(&ids, n)));
     let heavy = svc.site.clients(30, &expensive);
     let client = Clients { n_clients: 1, pause: Duration::from_millis(20), ..svc.site.clients(1, &read) };
     let (heavy, client) = both(&heavy, &client, Duration::from_secs(5))?;

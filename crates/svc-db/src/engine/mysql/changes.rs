@@ -35,7 +35,8 @@ use svc_versions::Versions;
 
 use crate::change_record::ChangeRecord;
 use crate::error::Result;
-use crate::handle::{Db, RowVersions, VersionSource};
+use crate::handle::{Db, VersionSource};
+use crate::row_versions::RowVersions;
 use crate::rows::Rows;
 use crate::schema::Schema;
 

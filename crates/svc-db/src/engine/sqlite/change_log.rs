@@ -14,8 +14,9 @@ use crate::schema::{ObjectColumn, Schema, Table, TableRows};
 /// The events that are logged.
 const EVENTS: [&str; 3] = ["insert", "update", "delete"];
 
-/// The row of the layout table that is 1 while a transaction of this program is open, so that triggers log nothing.
-const OWN_TRANSACTION: &str = "own_transaction";
+/// The row of SQLite's table of sequences that is 1 while a transaction of this program is open, so that triggers log nothing,
+/// without prefix. Each transaction that is logged changes this table anyway.
+const OWN_TRANSACTION: &str = "svc_own_transaction";
 
 /// The start of the names of the triggers.
 pub(super) fn trigger_prefix(prefix: &str) -> String {
@@ -36,10 +37,8 @@ pub(super) fn create(tx: &mut Tx, prefix: &str) -> Result<()> {
          caller INTEGER, nonce INTEGER NOT NULL DEFAULT (random()))"
     ))?;
     change_log::create_consumers(tx, "TEXT", "")?;
-    let index = quoted(&format!("{prefix}{TABLE}_kind"));
-    tx.run(&format!("CREATE INDEX IF NOT EXISTS {index} ON {log} (kind)"))?;
-    let layout = quoted(&format!("{prefix}{LAYOUT_TABLE}"));
-    tx.run(&format!("INSERT OR IGNORE INTO {layout} (name, n) VALUES ('{OWN_TRANSACTION}', 0)"))?;
+    // Earlier versions had it.
+    tx.run(&format!("DROP INDEX IF EXISTS {}", quoted(&format!("{prefix}{TABLE}_kind"))))?;
     for table in tx.schema().tables {
         for (i, rows) in table.rows.iter().enumerate() {
             for event in EVENTS {
@@ -55,7 +54,6 @@ pub(super) fn create(tx: &mut Tx, prefix: &str) -> Result<()> {
 fn create_trigger(table: &Table, i: usize, rows: &TableRows, prefix: &str, event: &str) -> String {
     let name = quoted(&format!("{}{}_{i}_{event}", trigger_prefix(prefix), table.name));
     let (of, log) = (quoted(&format!("{prefix}{}", table.name)), change_log::table(prefix));
-    let layout = quoted(&format!("{prefix}{LAYOUT_TABLE}"));
     let of_row = |expression: &str, row: &str| match expression {
         "" => "NULL".to_owned(),
         expression => expression.replace("{row}", row),
@@ -93,7 +91,7 @@ fn create_trigger(table: &Table, i: usize, rows: &TableRows, prefix: &str, event
     let condition = if rows.condition.is_empty() { String::new() } else { format!(" AND {condition}") };
     format!(
         "CREATE TRIGGER IF NOT EXISTS {name} AFTER {event} ON {of} \
-         WHEN (SELECT n FROM {layout} WHERE name = '{OWN_TRANSACTION}') IS NOT 1{condition} BEGIN {what}; END"
+         WHEN NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = '{prefix}{OWN_TRANSACTION}' AND seq = 1){condition} BEGIN {what}; END"
     )
 }
 
@@ -140,17 +138,15 @@ pub(super) fn end_own_transaction(tx: &mut Tx) -> Result<()> {
 
 /// Writes nothing if the flag has this value.
 fn set_own_transaction(tx: &mut Tx, is_own: bool) -> Result<()> {
-    let layout = quoted(&format!("{}{LAYOUT_TABLE}", tx.prefix()));
-    let sql = format!("UPDATE {layout} SET n = ? WHERE name = '{OWN_TRANSACTION}' AND n <> ?");
-    let n = i64::from(is_own);
-    tx.conn.execute(&sql, &[n.into(), n.into()]).map(drop)
-}
-
-/// Queries for the number of the last entry of each kind, joined by `UNION ALL`. Each is one search in the index.
-pub(super) fn last_of_kinds(schema: &Schema, prefix: &str) -> String {
-    let log = change_log::table(prefix);
-    let of = |kind: &str| format!("SELECT MAX(seq) FROM {log} WHERE kind = '{kind}'");
-    schema.all_rows().iter().map(|rows| of(rows.name())).collect::<Vec<_>>().join(" UNION ALL ")
+    let name = format!("{}{OWN_TRANSACTION}", tx.prefix());
+    let (before, after) = (i64::from(!is_own), i64::from(is_own));
+    let sql = "UPDATE sqlite_sequence SET seq = ? WHERE name = ? AND seq = ?";
+    let done = tx.conn.execute(sql, &[after.into(), name.as_str().into(), before.into()])?;
+    if is_own && done.rows == 0 {
+        // Other programs empty the table to number rows anew.
+        tx.conn.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, 1)", &[name.into()])?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -162,8 +158,8 @@ mod tests {
     use crate::rows::Rows;
     use crate::schema::{Column, ColumnType, DefaultValue, Layout};
     use crate::{
-        ChangeRecord, Companion, Database, DatabaseUrl, Description, StoreConfig, Tuning, WriteText as _,
-        create_missing_tables, sql, table_manager,
+        ChangeRecord, Companion, Database, DatabaseUrl, Description, ReadText as _, StoreConfig, Tuning,
+        WriteText as _, create_missing_tables, sql, table_manager,
     };
     use std::collections::HashMap;
     use svc_versions::Context;
@@ -396,6 +392,95 @@ mod tests {
         let after = last(&database);
         other.execute_batch("INSERT INTO x_flags (name) VALUES ('blue')").unwrap();
         assert_eq!(lines(&database, after), ["insert flags blue > None"]);
+    }
+
+    #[test]
+    fn a_failed_transaction_undoes_only_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = database(&folder.path().join("x.db"));
+        let after = last(&database);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        // While the writer is busy, the next transactions are queued, and become one group.
+        let (started, has_started) = std::sync::mpsc::sync_channel(1);
+        let (go_on, may_go_on) = std::sync::mpsc::sync_channel::<()>(1);
+        let may_go_on = std::sync::Mutex::new(may_go_on);
+        let cx = Context::background();
+        let busy = database.write(&cx, move |_| {
+            started.send(()).ok();
+            may_go_on.lock().unwrap().recv().ok();
+            Err::<(), _>(crate::StoreError::TooMany)
+        });
+        let n_runs = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let write = |id: i64, fails: bool| {
+            let n_runs = Arc::clone(&n_runs);
+            database.write(&cx, move |tx: &mut Tx| {
+                n_runs.fetch_add(1, Ordering::Relaxed);
+                tx.execute_text("INSERT INTO x_boats (id) VALUES (?)", &[id.into()])?;
+                tx.record(BOATS, &[id]);
+                if fails { Err(crate::StoreError::TooMany) } else { Ok(()) }
+            })
+        };
+        let all = runtime.block_on(async {
+            let (first, second, third, fourth) = (write(1, true), write(2, false), write(3, true), write(4, false));
+            let release = async {
+                has_started.recv().unwrap();
+                // The transactions are sent when they are polled first, which has happened by now.
+                go_on.send(()).unwrap();
+            };
+            let (busy, first, second, third, fourth, ()) = tokio::join!(busy, first, second, third, fourth, release);
+            assert!(busy.is_err());
+            [first, second, third, fourth].map(|done| done.is_ok())
+        });
+        assert_eq!(all, [false, true, false, true]);
+        assert_eq!(n_runs.load(Ordering::Relaxed), 4, "none has run twice");
+        let boats = lines(&database, after).into_iter().filter(|line| line.contains("boats")).collect::<Vec<_>>();
+        assert_eq!(boats, ["update boats ? > None"; 2]);
+        let ids = database.read_blocking(|db| {
+            let mut ids = Vec::new();
+            db.query_text("SELECT id FROM x_boats ORDER BY id", &[], &mut |row| row.int(0).map(|id| ids.push(id)))?;
+            Ok(ids)
+        });
+        assert_eq!(ids.unwrap(), [2, 4]);
+    }
+
+    #[test]
+    fn numbers_that_another_program_forgets_are_no_change_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let database = database(&path);
+        rusqlite::Connection::open(&path).unwrap().execute_batch("DELETE FROM sqlite_sequence").unwrap();
+        let after = last(&database);
+        for name in ["red", "green"] {
+            let insert = move |tx: &mut Tx| {
+                let mut flag = sea_query::Query::insert();
+                flag.into_table(tx.table("flags")).columns(["name"]).values_panic([name.into()]);
+                tx.change_named(&flag, Operation::Insert, FLAGS, name).map(drop)
+            };
+            database.write_blocking(insert).unwrap();
+        }
+        assert_eq!(lines(&database, after), ["insert flags red > None", "insert flags green > None"]);
+    }
+
+    #[test]
+    fn versions_are_those_of_the_snapshot() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = database(&folder.path().join("x.db"));
+        let version = |database: &Database, rows| database.read_blocking(|db| Ok(db.version(rows))).unwrap();
+        let (flags, boats) = (version(&database, FLAGS), version(&database, BOATS));
+        database
+            .read_blocking(|earlier| {
+                record(&database, vec![1]);
+                // Another reader knows the later version before this one is asked.
+                assert!(version(&database, BOATS) > boats);
+                assert_eq!((earlier.version(FLAGS), earlier.version(BOATS)), (flags, boats));
+                Ok(())
+            })
+            .unwrap();
+        for _ in 0..20 {
+            record(&database, vec![2]);
+        }
+        assert_eq!(version(&database, FLAGS), flags);
+        assert_eq!(version(&database, BOATS), database.read_blocking(|db| db.log_bounds()).unwrap().map(|b| b.last));
     }
 
     #[test]

@@ -5,9 +5,10 @@ use sea_query::{
     Values,
 };
 
-use super::{change_log, schema};
+use super::schema;
+use crate::change_log;
 use crate::dialect::{Dialect, SqlDialect};
-use crate::schema::{Schema, Table};
+use crate::schema::Table;
 
 /// SQLite's dialect.
 pub(crate) struct SqliteDialect;
@@ -82,9 +83,8 @@ impl SqlDialect for SqliteDialect {
         schema::create_indexes(table, full_name)
     }
 
-    fn kept_changes(&self, schema: &Schema, prefix: &str) -> String {
-        let last = change_log::last_of_kinds(schema, prefix);
-        format!(" AND seq NOT IN ({last})")
+    fn kept_changes(&self, prefix: &str) -> Option<String> {
+        Some(format!("SELECT MAX(seq) FROM {} GROUP BY kind", change_log::table(prefix)))
     }
 
     fn stops_when_full(&self) -> bool {

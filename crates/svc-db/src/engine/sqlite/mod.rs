@@ -10,6 +10,7 @@ mod file_guard;
 mod other_writers;
 mod pool;
 mod row_log;
+mod row_versions;
 mod schema;
 mod statistics;
 mod table_manager;
@@ -21,5 +22,5 @@ pub(crate) use dialect::SqliteDialect;
 pub(crate) use pool::{SqlitePool, temporary_path};
 pub(crate) use table_manager::SqliteTables;
 
-/// Name of the private table with the versions of indexes and private tables, and with the mark of own transactions, without prefix.
+/// Name of the private table with the versions of indexes and private tables, without prefix.
 const LAYOUT_TABLE: &str = "svc_layout";

@@ -14,19 +14,20 @@ use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
 use super::other_writers::OtherWriters;
 use super::row_log::SqliteRowLog;
+use super::row_versions::VersionQueries;
 use super::wal_file;
 use super::wal_index::WalIndex;
 use super::writer::Writer;
-use super::{LAYOUT_TABLE, change_log, schema, statistics};
+use super::{schema, statistics};
 use crate::backend::Job;
 use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE};
 use crate::config::StoreConfig;
 use crate::conn::{Conn as _, Row};
 use crate::error::{Result, StoreError};
-use crate::handle::{Db, RowVersions, Tx};
-use crate::quoted::quoted;
+use crate::handle::{Db, Tx};
 use crate::request;
 use crate::row_log::RowLog;
+use crate::row_versions::KnownVersions;
 use crate::session::{self, Session};
 use crate::shared::Shared;
 use crate::usage::PoolUsage;
@@ -40,6 +41,8 @@ struct PooledReader {
     /// Deadline of statements on the connection.
     deadline: Deadline,
     data_version: Option<i64>,
+    /// The versions of rows at that data version.
+    known: Option<KnownVersions>,
 }
 
 /// Idle readers, and the number of threads that wait for one.
@@ -63,6 +66,7 @@ pub(crate) struct SqlitePool {
     /// Serves most checks of `watch`. It is opened by the first server that watches, because its file is never closed.
     wal_index: OnceLock<Option<WalIndex>>,
     others: Arc<OtherWriters>,
+    versions: VersionQueries,
     freed: Condvar,
     writer: Writer,
     wait: Duration,
@@ -119,13 +123,14 @@ impl SqlitePool {
             conn.set_page_cache(page_cache)?;
             let deadline = conn.deadline.clone();
             let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
-            idle.push(PooledReader { db, deadline, data_version: None });
+            idle.push(PooledReader { db, deadline, data_version: None, known: None });
         }
         Ok(SqlitePool {
             idle: Mutex::new(IdleReaders { readers: idle, n_waiting: 0 }),
             watch: Mutex::new(Watch { conn: Some(open_when_free(path, Mode::Read, config.wait_timeout)?), seen: None }),
             wal_index: OnceLock::new(),
             others: Arc::clone(&others),
+            versions: VersionQueries::new(&prefix),
             freed: Condvar::new(),
             writer: Writer::start(writer, guard, others),
             wait: config.wait_timeout,
@@ -199,7 +204,7 @@ impl Backend for SqlitePool {
         let mut reader = self.take(cx)?;
         let limit = self.read_limit.filter(|_| !unlimited);
         reader.deadline.set(limit);
-        let begun = reader.begin();
+        let begun = reader.begin(&self.versions);
         // From here on, the reader returns to the pool in any case.
         let snapshot = SqliteSnapshot { db: reader.db.handle(), pool: self, reader: Some(reader), limit };
         begun.map(|()| Box::new(snapshot) as Box<dyn Snapshot>)
@@ -345,14 +350,15 @@ impl Drop for SqliteSnapshot {
 }
 
 impl PooledReader {
-    fn begin(&mut self) -> Result<()> {
+    fn begin(&mut self, versions: &VersionQueries) -> Result<()> {
         self.db.conn.execute("BEGIN", &[])?;
         let version = data_version(|sql, each| self.db.conn.query(sql, &[], each));
         match version {
             Ok(version) if self.data_version == Some(version) => Ok(()),
             Ok(version) => {
                 self.data_version = Some(version);
-                self.db.versions = row_versions(&mut self.db);
+                self.known = versions.read(&mut self.db, self.known.take());
+                self.db.versions = self.known.as_ref().map(|known| Arc::clone(&known.versions));
                 Ok(())
             }
             Err(e) => {
@@ -406,19 +412,6 @@ fn data_version(query: impl FnOnce(&str, &mut dyn FnMut(&Row<'_>) -> Result<()>)
         Ok(())
     })?;
     Ok(version)
-}
-
-/// The versions of all rows: the numbers of their last changes. `None` in a database without a log.
-fn row_versions(db: &mut Db) -> Option<Arc<RowVersions>> {
-    let (schema, layout) = (db.schema(), quoted(&format!("{}{LAYOUT_TABLE}", db.prefix())));
-    // One row per kind, in the order of the schema, after the version of the layout.
-    let last = change_log::last_of_kinds(schema, db.prefix());
-    let sql = format!("SELECT (SELECT n FROM {layout} WHERE name = '{}') UNION ALL {last}", schema::LAYOUT);
-    let mut numbers = Vec::new();
-    db.conn.query(&sql, &[], &mut |row| row.int(0).map(|n| numbers.push(n))).ok()?;
-    let (layout, last) = numbers.split_first()?;
-    let of = schema.all_rows().iter().map(|rows| rows.name()).zip(last.iter().copied()).collect();
-    Some(Arc::new(RowVersions { layout: Some(*layout), of }))
 }
 
 impl Drop for SqlitePool {

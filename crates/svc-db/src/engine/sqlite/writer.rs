@@ -1,7 +1,7 @@
 //! SQLite's single writer: a thread that runs queued transactions one after the other and commits several of them with
 //! one disk sync.
 //!
-//! Each transaction of a group runs in a savepoint, so that its failure only undoes itself. Callers are notified of
+//! Each transaction of a group but the first runs in a savepoint, so that its failure only undoes itself. Callers are notified of
 //! success only after the commit. If a failure undoes the whole group (such as a full disk), each transaction is run
 //! again separately.
 
@@ -34,9 +34,10 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(tx: Tx, guard: FileGuard, others: Arc<OtherWriters>) -> Self {
+    pub(super) fn start(mut tx: Tx, guard: FileGuard, others: Arc<OtherWriters>) -> Self {
         let (queue, jobs) = sync_channel(MAX_QUEUED);
         let shared = Arc::clone(&tx.shared);
+        tx.logs_at_commit = true;
         let mut worker = Worker { tx, guard, others, seen: None, records: Vec::new(), outcomes: Vec::new() };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || worker.work(&jobs));
         // Without a thread, every write is rejected because the store is closing.
@@ -127,7 +128,7 @@ impl Worker {
         }
         let mut next = 0;
         while let Some(job) = group.get_mut(next) {
-            if let Err(e) = self.run_one(job) {
+            if let Err(e) = if next == 0 { self.run_first(job) } else { self.run_in_savepoint(job) } {
                 // The engine rolled back the whole transaction.
                 self.roll_back();
                 fail_all(group, e);
@@ -158,7 +159,7 @@ impl Worker {
     }
 
     fn run_alone(&mut self, job: &mut Box<dyn Job>) {
-        let committed = self.begin().and_then(|()| self.run_one(job)).and_then(|()| self.commit());
+        let committed = self.begin().and_then(|()| self.run_first(job)).and_then(|()| self.commit());
         match committed.and_then(|records| self.guard.check().map(|()| records)) {
             Ok(records) => self.publish(&records),
             Err(e) => {
@@ -195,11 +196,12 @@ impl Worker {
 
     /// Commits, and returns what the jobs have changed. The changed keys are invalid from before the new data can be read.
     fn commit(&mut self) -> Result<Vec<ChangeRecord>> {
+        let records = std::mem::take(&mut self.records);
         if self.tx.shared.is_logging.load(Ordering::Relaxed) {
+            crate::change_log::append(&mut self.tx, &records)?;
             change_log::end_own_transaction(&mut self.tx)?;
         }
         let versions = Arc::clone(&self.tx.shared.versions);
-        let records = std::mem::take(&mut self.records);
         let change = versions.change(records.iter().flat_map(ChangeRecord::keys).copied());
         let conn = &self.tx.conn;
         self.others.expect(&mut |sql, each| conn.query(sql, &[], each));
@@ -228,20 +230,40 @@ impl Worker {
         self.outcomes.clear();
     }
 
+    /// Runs the first job of a transaction. If it fails, the transaction begins again: a savepoint, which copies each page that is
+    /// changed, is not needed.
+    fn run_first(&mut self, job: &mut Box<dyn Job>) -> Result<()> {
+        let is_done = self.run_one(job);
+        if !is_done {
+            // The engine may have rolled back.
+            let _ = self.tx.run("ROLLBACK");
+            self.begin()?;
+        }
+        self.outcomes.push(if is_done { COMMITTED } else { ROLLED_BACK });
+        Ok(())
+    }
+
     /// Runs a job in a savepoint. Fails only if the whole transaction is lost.
-    fn run_one(&mut self, job: &mut Box<dyn Job>) -> Result<()> {
+    fn run_in_savepoint(&mut self, job: &mut Box<dyn Job>) -> Result<()> {
         self.tx.run("SAVEPOINT job")?;
-        // What a failed job has recorded is not true.
-        let is_done = job.run(&mut self.tx);
-        let record = self.tx.take_changes();
+        let is_done = self.run_one(job);
         if !is_done {
             self.tx.run("ROLLBACK TO job")?;
             self.await_change();
-        } else if !record.is_empty() {
-            self.records.push(record);
         }
         self.outcomes.push(if is_done { COMMITTED } else { ROLLED_BACK });
         self.tx.run("RELEASE job")
+    }
+
+    /// Runs a job, and keeps its record if it is done.
+    fn run_one(&mut self, job: &mut Box<dyn Job>) -> bool {
+        let is_done = job.run(&mut self.tx);
+        // What a failed job has recorded is not true.
+        let record = self.tx.take_changes();
+        if is_done && !record.is_empty() {
+            self.records.push(record);
+        }
+        is_done
     }
 }
 
