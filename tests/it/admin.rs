@@ -1,6 +1,7 @@
 //! The administration area over HTTP: what each role may see, writing, conflicts, moderation, and hostile input.
 
 mod menus;
+mod permalinks;
 
 use serde_json::{Value, json};
 use svc_server::SiteBuilder;
@@ -78,6 +79,7 @@ const PAGES: &[(&str, usize)] = &[
     ("/wp-admin/roles.php", 4),
     ("/wp-admin/user-new.php", 4),
     ("/wp-admin/options-general.php", 4),
+    ("/wp-admin/options-permalink.php", 4),
     ("/wp-admin/site-health.php", 4),
     ("/wp-admin/site-health.php?span=week", 4),
 ];

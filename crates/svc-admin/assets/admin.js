@@ -1,4 +1,5 @@
-// What pages of the admin do better with a script: search while typing, selection of all rows, questions before deletions, and uploads.
+// What pages of the admin do better with a script: search while typing, selection of all rows, questions before deletions,
+// the choice that belongs to a text, and uploads.
 "use strict";
 
 const SEARCH_DELAY = 300;
@@ -47,6 +48,10 @@ document.addEventListener("change", (event) => {
   if (target.matches("input[data-all]")) {
     target.form.querySelectorAll("td.pick input").forEach((box) => (box.checked = target.checked));
   }
+});
+
+document.querySelectorAll("input[data-checks]").forEach((input) => {
+  input.addEventListener("input", () => (document.getElementById(input.dataset.checks).checked = true));
 });
 
 document.addEventListener("click", (event) => {

@@ -37,6 +37,9 @@ const NO_TERMS: &[&str] = &["nav_menu", "wp_pattern_category"];
 pub(crate) const ROLES: &str = "roles.php";
 pub(crate) const STATUS: &str = "site-health.php";
 
+/// Name of the page of the permalinks.
+pub(crate) const PERMALINKS: &str = "options-permalink.php";
+
 /// A link.
 #[derive(Clone)]
 pub(crate) struct Link {
@@ -254,7 +257,9 @@ impl AdminRequest<'_> {
             nav.push(item);
         }
         if self.can("manage_options") {
-            nav.push(entry("Settings", self.url("options-general.php", &[])));
+            let mut item = entry("Settings", self.url("options-general.php", &[]));
+            item.children = vec![entry("Permalinks", self.url(PERMALINKS, &[]))];
+            nav.push(item);
             if self.admin.history.is_some() {
                 nav.push(entry("Status", self.url(STATUS, &[])));
             }

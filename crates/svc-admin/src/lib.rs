@@ -9,6 +9,7 @@ mod list;
 mod media;
 mod menus;
 mod notices;
+mod permalinks;
 mod post;
 mod posts;
 mod request;
@@ -172,6 +173,7 @@ impl AdminRequest<'_> {
             "user-new.php" => self.new_user().await,
             "user-edit.php" => self.edit_user().await,
             "options-general.php" => self.show_settings().await,
+            layout::PERMALINKS => self.show_permalinks().await,
             layout::STATUS => self.show_status().await,
             _ => Err(not_found()),
         }
@@ -190,6 +192,7 @@ impl AdminRequest<'_> {
             "user-new.php" => self.create_user(form).await,
             "user-edit.php" => self.save_user(form).await,
             "options-general.php" => self.save_settings(form).await,
+            layout::PERMALINKS => self.save_permalinks(form).await,
             _ => Err(not_found()),
         }
     }

@@ -41,6 +41,7 @@ mod mount;
 pub mod navigation_fallback;
 pub mod oembed;
 pub mod patterns;
+pub mod permalinks;
 pub mod plugins;
 pub mod posts;
 mod preconditions;

@@ -30,6 +30,7 @@ use crate::{
     navigation_fallback::{self, NavigationFallback},
     oembed::OEmbed,
     patterns::{PatternCategories, PatternDirectory, Patterns},
+    permalinks::PermalinkRoutes,
     plugins::Plugins,
     posts::Posts,
     preview_links::PreviewLinks,
@@ -210,9 +211,10 @@ pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Res
 
 /// Mounts the families that WordPress does not have. The index does not list their routes.
 fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
-    let [resolve, links] = [(); 2].map(|()| Arc::clone(&rest.site));
+    let [resolve, links, permalinks] = [(); 3].map(|()| Arc::clone(&rest.site));
     registry.mount(OWN_NAMESPACE, move |_| Resolve::new(&resolve));
     registry.mount(OWN_NAMESPACE, move |_| PreviewLinks::new(&links));
+    registry.mount(OWN_NAMESPACE, move |_| PermalinkRoutes::new(&permalinks));
     let source = events::source(rest);
     registry.mount(OWN_NAMESPACE, move |_| events::Changes(source));
     let (menus, settings) = (Arc::clone(&rest.site), Arc::clone(rest));

@@ -102,6 +102,7 @@ async fn all_pages_are_accessible_at_every_width() {
         ("roles", "roles.php"),
         ("new-user", "user-new.php"),
         ("settings", "options-general.php"),
+        ("permalinks", "options-permalink.php"),
         ("status", "site-health.php"),
         ("no-page", "nothing.php"),
     ] {

@@ -12,6 +12,7 @@ mod hints;
 mod mail;
 mod next_steps;
 mod output;
+mod permalinks;
 mod progress;
 mod purge;
 mod reload;
@@ -88,6 +89,7 @@ fn commands() -> Command {
         .subcommand(webhooks::command())
         .subcommand(purge::command())
         .subcommand(themes::command())
+        .subcommand(permalinks::command())
 }
 
 /// The eight keys have no flags, since other users of the machine can read the command line.
@@ -185,6 +187,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("webhooks", args)) => webhooks::run(&config, args, now),
         Some(("purge", args)) => purge::run(&config, args),
         Some(("theme", args)) => themes::run(&config, args),
+        Some(("permalinks", args)) => permalinks::run(&config, args),
         Some((name, args)) => {
             front::dispatch(name, &config, args).unwrap_or_else(|| unreachable!("clap accepts no command {name}"))
         }

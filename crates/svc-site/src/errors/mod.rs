@@ -19,6 +19,7 @@ pub mod fonts;
 pub mod lists;
 pub mod media;
 pub mod menus;
+pub mod permalinks;
 pub mod plugins;
 pub mod posts;
 pub mod preconditions;

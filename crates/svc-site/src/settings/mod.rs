@@ -1,6 +1,7 @@
 //! The site's options, parsed once per change and shared by all requests with the same scheme.
 
 pub mod menu_assignments;
+pub mod permalink_settings;
 pub mod text_options;
 pub mod time_zone;
 pub mod urls;
