@@ -37,6 +37,7 @@ mod s3;
 mod site;
 mod specification;
 mod tls;
+mod transfer;
 mod two_factor;
 mod user_visibility;
 mod visitor;

@@ -38,6 +38,7 @@ pub mod template_parts;
 pub mod templates;
 pub mod terms;
 pub mod theme;
+pub mod transfer;
 pub mod ttl_cache;
 pub mod url_resolver;
 pub mod users;

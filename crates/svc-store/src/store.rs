@@ -66,6 +66,14 @@ impl Store {
         self.database.read_blocking(f)
     }
 
+    /// Like [`Self::read_blocking`], without a time limit and on a connection of its own, for reading everything.
+    ///
+    /// # Errors
+    /// See [`Self::read`].
+    pub fn read_unlimited<T>(&self, f: impl FnOnce(&mut Db) -> Result<T>) -> Result<T> {
+        self.database.read_unlimited(f)
+    }
+
     /// Like [`Self::read`], with the caller's error type.
     ///
     /// # Errors

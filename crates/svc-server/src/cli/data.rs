@@ -11,11 +11,11 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_store::import::{ImportOptions, Progress};
 
-use super::{content, output::say};
+use super::{content, output::say, wxr};
 use crate::{
     config::Config,
     data_folder,
-    site::{open_existing, open_store},
+    site::{SiteBuilder, open_existing, open_store},
 };
 
 pub(super) fn path(name: &'static str, help: &'static str) -> Arg {
@@ -24,10 +24,10 @@ pub(super) fn path(name: &'static str, help: &'static str) -> Arg {
 
 pub(super) fn import_command() -> Command {
     Command::new("import")
-        .about("Import a dump of a WordPress database into an empty database")
+        .about("Import a dump of a WordPress database into an empty database, or content from a WXR file")
         .arg(
-            path("dump", "Output of mysqldump or mariadb-dump, optionally gzipped")
-                .value_name("DUMP.sql[.gz]")
+            path("dump", "Output of mysqldump or mariadb-dump, optionally gzipped; or a WXR file")
+                .value_name("DUMP.sql[.gz]|FILE.xml")
                 .required(true),
         )
         .arg(
@@ -49,10 +49,14 @@ pub(super) fn import_command() -> Command {
                 .help("Table prefix of the dump, if it cannot be detected"),
         )
         .arg(Arg::new("overwrite").long("overwrite").action(ArgAction::SetTrue).help("Replace the existing site"))
+        .args(wxr::import_args())
 }
 
-pub(super) fn import(config: &Config, args: &ArgMatches) -> Result<()> {
+pub(super) fn import(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
     let dump: &PathBuf = args.get_one("dump").expect("clap requires it");
+    if wxr::is_xml(dump)? {
+        return wxr::run_import(builder, config, args, dump);
+    }
     let reading = || format!("cannot read {}", dump.display());
     let file = File::open(dump).with_context(reading)?;
     let length = file.metadata().with_context(reading)?.len();
@@ -98,7 +102,7 @@ fn pair(text: &str) -> Result<(String, String)> {
 }
 
 /// A progress bar; hidden unless standard error is a terminal.
-fn progress_bar(length: u64) -> ProgressBar {
+pub(super) fn progress_bar(length: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -108,11 +112,15 @@ fn progress_bar(length: u64) -> ProgressBar {
 
 pub(super) fn export_command() -> Command {
     Command::new("export")
-        .about("Export the database as SQL, for mysql, mariadb and `import`")
-        .arg(path("file", "Output file; must not exist").value_name("FILE.sql").required(true))
+        .about("Export the database as SQL, for mysql, mariadb and `import`, or content as a WXR file")
+        .arg(path("file", "Output file; must not exist").value_name("FILE").required(true))
+        .args(wxr::export_args())
 }
 
-pub(super) fn export(config: &Config, args: &ArgMatches) -> Result<()> {
+pub(super) fn export(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
+    if args.get_flag("wxr") {
+        return write_new(args, |file| wxr::run_export(builder, config, args, file));
+    }
     let store = open_existing(config)?;
     write_new(args, |file| {
         let mut out = BufWriter::new(file);

@@ -22,6 +22,7 @@ mod themes;
 mod users;
 mod webhooks;
 mod wordpress;
+mod wxr;
 
 use std::process::ExitCode;
 
@@ -176,8 +177,8 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("types", _)) => show::types(builder, &config),
         Some(("doctor", _)) => doctor::doctor(builder, &config),
         Some(("adopt", args)) => adopt::adopt(args),
-        Some(("import", args)) => data::import(&config, args),
-        Some(("export", args)) => data::export(&config, args),
+        Some(("import", args)) => data::import(builder, &config, args),
+        Some(("export", args)) => data::export(builder, &config, args),
         Some(("backup", args)) => backup::backup(&config, args),
         Some(("restore", args)) => backup::restore(&config, args),
         Some(("changes", args)) => changes::changes(&config, args),

@@ -25,6 +25,7 @@ pub mod posts;
 pub mod preconditions;
 pub mod preview_links;
 pub mod terms;
+pub mod transfer;
 pub mod users;
 pub mod widgets;
 

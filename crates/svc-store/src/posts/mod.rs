@@ -7,6 +7,7 @@ mod batch;
 mod days;
 mod dependencies;
 mod files;
+mod identities;
 mod indexed_search;
 mod plan;
 mod post_query;
@@ -32,6 +33,7 @@ use crate::rows::{self, post_lists};
 pub use batch::{ancestor_slugs, revision_counts};
 pub use days::published_days;
 pub use files::is_attached_file;
+pub use identities::{PostIdentity, identities};
 pub use post_query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator,
 };

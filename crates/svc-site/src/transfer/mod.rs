@@ -1,0 +1,14 @@
+//! Export and import of content as WXR files: authors, terms, and posts of all types with their meta, terms and comments.
+//!
+//! Options, users' passwords, revisions and files are not part of such a file: a backup has those.
+
+pub mod download;
+pub mod export;
+pub mod import;
+pub mod runs;
+pub mod upload;
+
+/// Meta of posts that is neither exported nor imported: who edits a post, and what belongs to this server.
+fn is_transferred(key: &str) -> bool {
+    key != "_edit_lock" && !key.starts_with("_svc_")
+}

@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+
+mod model;
+mod nodes;
+mod reader;
+mod writer;
+
+pub use model::{Author, Comment, Entry, Item, ItemTerm, MetaRow, SiteInfo, Term};
+pub use nodes::ReadError;
+pub use reader::{MAX_ENTRY, Reader};
+pub use writer::{VERSION, Writer};
