@@ -2,6 +2,7 @@
 
 mod menus;
 mod permalinks;
+mod transfer;
 
 use serde_json::{Value, json};
 use svc_server::SiteBuilder;
@@ -80,6 +81,8 @@ const PAGES: &[(&str, usize)] = &[
     ("/wp-admin/user-new.php", 4),
     ("/wp-admin/options-general.php", 4),
     ("/wp-admin/options-permalink.php", 4),
+    ("/wp-admin/export.php", 4),
+    ("/wp-admin/import.php", 4),
     ("/wp-admin/site-health.php", 4),
     ("/wp-admin/site-health.php?span=week", 4),
 ];

@@ -37,8 +37,13 @@ const NO_TERMS: &[&str] = &["nav_menu", "wp_pattern_category"];
 pub(crate) const ROLES: &str = "roles.php";
 pub(crate) const STATUS: &str = "site-health.php";
 
-/// Name of the page of the permalinks.
+/// Names of pages that WordPress has as well.
 pub(crate) const PERMALINKS: &str = "options-permalink.php";
+pub(crate) const EXPORT: &str = "export.php";
+pub(crate) const IMPORT: &str = "import.php";
+
+/// Name of the URL that receives the file of an import.
+pub(crate) const IMPORT_FILE: &str = "import-file.php";
 
 /// A link.
 #[derive(Clone)]
@@ -255,6 +260,12 @@ impl AdminRequest<'_> {
             let mut item = entry("Users", self.url("users.php", &[]));
             item.children = vec![entry("Roles", self.url(ROLES, &[]))];
             nav.push(item);
+        }
+        if self.can("import") {
+            nav.push(entry("Import", self.url(IMPORT, &[])));
+        }
+        if self.can("export") {
+            nav.push(entry("Export", self.url(EXPORT, &[])));
         }
         if self.can("manage_options") {
             let mut item = entry("Settings", self.url("options-general.php", &[]));

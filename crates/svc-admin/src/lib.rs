@@ -3,7 +3,9 @@
 mod assets;
 mod comments;
 mod dashboard;
+mod export;
 mod form;
+mod import;
 mod layout;
 mod list;
 mod media;
@@ -34,7 +36,9 @@ use svc_http::context_of;
 use svc_login::{Form, LoginPages, Page, PrivateRequest, PrivateResponse};
 use svc_metrics::History;
 use svc_schema::Error;
+use svc_site::transfer::runs::ImportRuns;
 
+pub use import::upload_router;
 use request::{ACTION, AdminRequest};
 
 /// Maximum size of a form, in bytes. A post is the largest.
@@ -54,6 +58,7 @@ pub struct Admin {
     history: Option<Arc<History>>,
     /// The posts that the latest forms of new posts have created, by user and form: a form whose response was lost is sent again.
     created: Cache<(i64, String), i64>,
+    imports: ImportRuns,
 }
 
 /// Number of forms of new posts that are remembered.
@@ -67,13 +72,29 @@ impl Admin {
         let path = format!("{path}/{}", brand.admin_path());
         let rest = format!("{rest}/{}/", brand.namespace());
         let urls = assets::Urls::new(&path);
-        Admin { urls, history: None, created: Cache::new(MAX_CREATED), pages, path, rest, max_upload }
+        Admin {
+            urls,
+            history: None,
+            created: Cache::new(MAX_CREATED),
+            imports: ImportRuns::default(),
+            pages,
+            path,
+            rest,
+            max_upload,
+        }
     }
 
     /// Adds a page with the server's status, from these numbers.
     #[must_use]
     pub fn with_history(mut self, history: Arc<History>) -> Self {
         self.history = Some(history);
+        self
+    }
+
+    /// Shares the imports with the admin of [`upload_router`].
+    #[must_use]
+    pub fn with_imports(mut self, imports: ImportRuns) -> Self {
+        self.imports = imports;
         self
     }
 
@@ -113,7 +134,11 @@ impl Admin {
         let response = match self.pages.session(&parts, parts.admin_scheme()) {
             Ok(Some(session)) => {
                 let visit = AdminRequest::new(self, parts, session);
-                visit.respond(page, request, wants_json).await
+                match visit.is_download(page).then(|| visit.download()) {
+                    Some(Ok(file)) => return file,
+                    Some(Err(error)) => layout::failure(&visit, &error).await,
+                    None => visit.respond(page, request, wants_json).await,
+                }
             }
             Ok(None) => self.pages.identities.site.settings(&cx).map(|settings| {
                 if wants_json {
@@ -174,6 +199,8 @@ impl AdminRequest<'_> {
             "user-edit.php" => self.edit_user().await,
             "options-general.php" => self.show_settings().await,
             layout::PERMALINKS => self.show_permalinks().await,
+            layout::EXPORT => self.show_export().await,
+            layout::IMPORT => self.show_import().await,
             layout::STATUS => self.show_status().await,
             _ => Err(not_found()),
         }
@@ -193,6 +220,7 @@ impl AdminRequest<'_> {
             "user-edit.php" => self.save_user(form).await,
             "options-general.php" => self.save_settings(form).await,
             layout::PERMALINKS => self.save_permalinks(form).await,
+            layout::IMPORT => self.change_import(form).await,
             _ => Err(not_found()),
         }
     }

@@ -245,6 +245,13 @@ impl LoginPages {
         self.identities.is_nonce(&parts.cx, form.get(&self.nonce_field()), action, session.nonce_subject())
     }
 
+    /// Whether a form that is not read by [`Self::submitted`] may be handled: it has this nonce of the session, and is on a page of the
+    /// site.
+    pub fn accepts(&self, parts: &PrivateRequest, session: &UserSession, action: &str, nonce: &str) -> bool {
+        !parts.is_cross_site(&session.settings)
+            && self.identities.is_nonce(&parts.cx, nonce, action, session.nonce_subject())
+    }
+
     /// A request to the REST API with this user's rights. A route without a leading slash is one of the default namespace.
     pub fn rest_request(
         &self,

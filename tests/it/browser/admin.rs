@@ -103,6 +103,8 @@ async fn all_pages_are_accessible_at_every_width() {
         ("new-user", "user-new.php"),
         ("settings", "options-general.php"),
         ("permalinks", "options-permalink.php"),
+        ("export", "export.php"),
+        ("import", "import.php"),
         ("status", "site-health.php"),
         ("no-page", "nothing.php"),
     ] {

@@ -46,6 +46,7 @@ use svc_routing::{Registry, Server, Transport};
 use svc_site::{
     Clock, Extension, Site,
     jobs::{JobStates, JobTable, Supervisor},
+    transfer::runs::ImportRuns,
 };
 use svc_store::{SearchIndexConfig, SearchIndexer, Store};
 use svc_versions::{Context, Usage};
@@ -286,13 +287,18 @@ impl OpenSite {
         self.streams.hub().close();
     }
 
-    fn admin_router(&self) -> Router {
-        let (pages, limit) = (Arc::clone(&self.login_pages), self.config.limits.body);
+    /// The pages of the admin, and the router that receives files for them.
+    fn admin_routers(&self) -> (Router, Router) {
+        if !self.config.admin {
+            return (Router::new(), Router::new());
+        }
+        let imports = ImportRuns::default();
         let admin = || {
+            let (pages, limit) = (Arc::clone(&self.login_pages), self.config.limits.body);
             let admin = Admin::new(pages, &self.installed_at, &self.api_path(), limit);
-            svc_admin::router(admin.with_history(Arc::clone(&self.history)))
+            admin.with_history(Arc::clone(&self.history)).with_imports(imports.clone())
         };
-        self.config.admin.then(admin).unwrap_or_default()
+        (svc_admin::router(admin()), svc_admin::upload_router(admin(), self.runner()))
     }
 
     fn explorer_router(&self) -> Router {
@@ -393,15 +399,16 @@ impl OpenSite {
         );
         let files = uploads::router(self.home.path(), self.site.services.uploads.clone(), &self.site.content_dir);
         let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
+        let (admin, admin_uploads) = self.admin_routers();
         let in_lanes = Router::new()
             .merge(accounts)
-            .merge(self.admin_router())
+            .merge(admin)
             .merge(self.explorer_router())
             .fallback_service(pages)
             .layer(from_fn_with_state(self.page_lane(), in_lane))
             .layer(from_fn_with_state(Arc::clone(&self.pages), svc_pages::respond_cached));
         let counts = self.page_counts();
-        let inner = counts.wrap(Router::new().merge(files).fallback_service(in_lanes));
+        let inner = counts.wrap(Router::new().merge(files).merge(admin_uploads).fallback_service(in_lanes));
         let with_rest = tower::Layer::layer(&RestLayer::new(self.service.clone()), inner);
         let store = self.site.store.clone();
         let is_draining = Arc::clone(&self.is_draining);

@@ -1,0 +1,237 @@
+//! The import of WXR files: uploads, who gets the posts of each author, and how far imports are.
+
+mod upload;
+
+use askama::Template;
+use http::{HeaderName, StatusCode};
+use svc_login::{Form, Page, PrivateResponse};
+use svc_model::UserId;
+use svc_schema::Error;
+use svc_site::transfer::{
+    import::{Author, ImportReport},
+    runs::{AuthorChoice, Run, RunState},
+};
+
+pub use self::upload::upload_router;
+use crate::{
+    form::{Control, Field, FieldView, values_of},
+    layout::{self, IMPORT, IMPORT_FILE, Layout},
+    request::{AdminRequest, items, text},
+};
+
+/// Seconds after which a page with an import that runs is loaded again.
+const REFRESH: &str = "3";
+
+/// Number of authors who can be assigned one by one.
+const MAX_AUTHORS: usize = 200;
+
+/// Value of the choice for a new user.
+const NEW: &str = "new";
+
+/// An import as the page shows it.
+struct RunView {
+    name: String,
+    size: String,
+    id: String,
+    /// Where its authors are assigned; empty if that is done.
+    assign: String,
+    /// What it is doing, or has done.
+    state: String,
+    /// Why it has ended early; may be empty.
+    error: String,
+    problems: Vec<String>,
+    /// Number of problems that are not listed.
+    more: u64,
+    runs: bool,
+    done: u64,
+    total: u64,
+}
+
+/// An import whose authors are to be assigned.
+struct AssignView {
+    id: String,
+    /// What the file contains.
+    summary: String,
+    from: String,
+    authors: Vec<FieldView>,
+    /// Number of authors whose posts the user gets, because there are too many.
+    others: usize,
+}
+
+#[derive(Template)]
+#[template(path = "import.html")]
+struct ImportPage {
+    page: Layout,
+    action: String,
+    upload: String,
+    max_size: u64,
+    runs: Vec<RunView>,
+    assign: Option<AssignView>,
+}
+
+/// A number with its unit, for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+/// What was imported, as a sentence.
+fn summary(report: &ImportReport) -> String {
+    let ImportReport { created, existing, terms, comments, .. } = report;
+    let mut text = format!("{created} posts of all types, {terms} terms and {comments} comments imported");
+    if *existing > 0 {
+        text += &format!("; {existing} posts were here already");
+    }
+    if report.without_file > 0 {
+        text += &format!("; {} attachments without a file left out", report.without_file);
+    }
+    text + "."
+}
+
+impl AdminRequest<'_> {
+    fn check_import(&self) -> Result<(), Error> {
+        if self.can("import") {
+            return Ok(());
+        }
+        Err(Error::new("admin_no_import", "You may not import content.").with_status(403))
+    }
+
+    fn import_url(&self) -> String {
+        self.url(IMPORT, &[])
+    }
+
+    /// The page with the imports of the user.
+    pub(crate) async fn show_import(&self) -> Page {
+        self.check_import()?;
+        self.import_page(upload::problem(self.param("refused")), StatusCode::OK).await
+    }
+
+    async fn import_page(&self, problem: &str, status: StatusCode) -> Page {
+        let runs = self.admin.imports.of_user(self.session.user.id);
+        let wanted = self.param("file");
+        let waiting = runs.iter().find(|run| run.id == wanted && run.state == RunState::Waiting);
+        let assign = match waiting {
+            Some(run) => Some(self.assign_view(run).await?),
+            None => None,
+        };
+        let is_running = runs.iter().any(|run| matches!(run.state, RunState::Running(_)));
+        let mut page = self.layout("Import", &self.import_url()).await?;
+        problem.clone_into(&mut page.problem);
+        let template = ImportPage {
+            page,
+            action: self.import_url(),
+            upload: self.url(IMPORT_FILE, &[]),
+            max_size: self.admin.max_upload,
+            runs: runs.iter().map(|run| self.run_view(run)).collect(),
+            assign,
+        };
+        let response = layout::html(status, &template);
+        let reload = [("refresh", REFRESH)].into_iter().filter(|_| is_running && status.is_success());
+        Ok(reload.fold(response, |response, (name, value)| response.header(HeaderName::from_static(name), value)))
+    }
+
+    fn run_view(&self, run: &Run) -> RunView {
+        let total = run.survey.items.values().fold(0_u64, |sum, n| sum.saturating_add(*n));
+        let (report, state, error) = match &run.state {
+            RunState::Waiting => {
+                (ImportReport::default(), format!("{total} posts of all types. Not imported yet."), None)
+            }
+            RunState::Running(report) => (report.clone(), format!("Running: {}", summary(report)), None),
+            RunState::Ended(report, None) => (report.clone(), format!("Complete: {}", summary(report)), None),
+            RunState::Ended(report, Some(error)) => {
+                let state = format!("Not complete: {} Import the file again to continue.", summary(report));
+                (report.clone(), state, Some(error.clone()))
+            }
+        };
+        let is_waiting = run.state == RunState::Waiting;
+        RunView {
+            name: run.name.clone(),
+            size: size(run.size),
+            id: run.id.clone(),
+            assign: if is_waiting { self.url(IMPORT, &[("file", &run.id)]) } else { String::new() },
+            state,
+            error: error.unwrap_or_default(),
+            more: report.n_problems.saturating_sub(report.problems.len() as u64),
+            problems: report.problems,
+            runs: matches!(run.state, RunState::Running(_)),
+            done: report.bytes,
+            total: run.size,
+        }
+    }
+
+    async fn assign_view(&self, run: &Run) -> Result<AssignView, Error> {
+        let query = self.get("users").query("per_page", "100").query("orderby", "name").query("context", "edit");
+        let users = query.query("_fields", "id,name,username").send().await?.data;
+        let own = self.session.user.id.0.to_string();
+        let mut choices: Vec<(String, String)> = items(&users)
+            .iter()
+            .map(|user| (user["id"].to_string(), text(user, "/name").to_owned()))
+            .filter(|(id, _)| *id != own)
+            .collect();
+        choices.insert(0, (own.clone(), format!("{} (you)", self.session.display_name())));
+        let can_create = self.can("create_users");
+        let field = |(at, author): (usize, &Author)| {
+            let known = items(&users).iter().find(|user| text(user, "/username") == author.login);
+            let default = match known {
+                Some(user) => user["id"].to_string(),
+                None if can_create => NEW.to_owned(),
+                None => own.clone(),
+            };
+            let mut options = choices.clone();
+            if can_create && known.is_none() {
+                options.push((NEW.to_owned(), format!("A new user, {}", author.login)));
+            }
+            let label = match &*author.display_name {
+                "" => author.login.clone(),
+                name => format!("{name} ({})", author.login),
+            };
+            let field = Field::new(&format!("author-{at}"), &label, Control::Choice(options));
+            values_of(vec![field.at("")], &default.into()).pop()
+        };
+        let authors = &run.survey.authors;
+        let parts: Vec<String> = run.survey.items.iter().map(|(kind, n)| format!("{n} × {kind}")).collect();
+        Ok(AssignView {
+            id: run.id.clone(),
+            summary: format!("{}; {} terms", parts.join(", "), run.survey.terms),
+            from: run.survey.site.base_url.clone(),
+            authors: authors.iter().take(MAX_AUTHORS).enumerate().filter_map(field).collect(),
+            others: authors.len().saturating_sub(MAX_AUTHORS),
+        })
+    }
+
+    /// Begins an import, or forgets one.
+    pub(crate) async fn change_import(&self, form: &Form) -> Page {
+        self.check_import()?;
+        let (user, id) = (self.session.user.id, form.get("id"));
+        let imports = &self.admin.imports;
+        match form.get("action") {
+            "forget" => imports.forget(user, id),
+            "start" => {
+                let run = imports.of_user(user).into_iter().find(|run| run.id == id);
+                let authors = run.map(|run| run.survey.authors.clone()).unwrap_or_default();
+                let choice = |login: &str| {
+                    let at = authors.iter().position(|author| author.login == login).unwrap_or(usize::MAX);
+                    match form.get(&format!("author-{at}")) {
+                        NEW => AuthorChoice::New,
+                        chosen => AuthorChoice::User(chosen.parse().map_or(user, UserId)),
+                    }
+                };
+                let (site, caller) = (&self.admin.pages.identities.site, &self.session.caller);
+                let any_html = self.can("unfiltered_html");
+                let started = imports.start(site, caller, id, !form.get("files").is_empty(), any_html, choice).await;
+                match started {
+                    Ok(()) => {}
+                    Err(error) if error.status() < 500 => {
+                        let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST);
+                        return self.import_page(error.message(), status).await;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            _ => return Err(crate::posts::unknown_action()),
+        }
+        Ok(PrivateResponse::redirect(&self.import_url()))
+    }
+}
