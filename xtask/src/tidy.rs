@@ -62,7 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-wp-config", &[]),
     ("svc-config", &["svc-auth", "svc-brand", "svc-bridge", "svc-certificates", "svc-events", "svc-fetch", "svc-gateway", "svc-listen", "svc-login", "svc-mail",
                      "svc-monitoring", "svc-packages", "svc-registrations", "svc-wp-config"]),
-    ("svc-server", &["svc-config", "svc-certificates", "svc-metrics", "svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing",
+    ("svc-server", &["svc-brand", "svc-config", "svc-certificates", "svc-metrics", "svc-versions", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing",
                      "svc-openapi", "svc-model", "svc-auth", "svc-store", "svc-packages", "svc-media",
                      "svc-controllers", "svc-registrations", "svc-new-site", "svc-http", "svc-listen", "svc-gateway", "svc-bridge", "svc-login", "svc-admin", "svc-pages",
                      "svc-mail", "svc-outbox", "svc-monitoring", "svc-events"]),

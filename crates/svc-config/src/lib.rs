@@ -175,6 +175,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Log lines of requests.
     pub access_log: AccessLog,
+    /// Time from which on a request is logged as slow.
+    pub slow_request: Option<Duration>,
     /// How mails are sent; `None` if none are.
     pub mail: Option<MailSettings>,
     /// Address of the monitoring listener.
@@ -339,6 +341,7 @@ impl Config {
             log: read.required("log", values::log_filter)?,
             log_format: read.required("log_format", str::parse)?,
             access_log: AccessLog::sampled(read.required("log_sample", values::count)?),
+            slow_request: read.optional("slow_request", values::time)?,
             mail: mail(read, folder)?,
             monitoring: read.optional("monitoring.listen", str::parse)?,
             tls: tls::read(read, folder)?,

@@ -106,6 +106,7 @@ pub const SETTINGS: &[Setting] = &[
     row("log", "FILTER", Some("info"), "Log level (error, warn, info, debug, trace), or a filter such as svc_http=debug,warn"),
     row("log_format", "FORMAT", Some("text"), "Log format: text or json"),
     row("log_sample", "N", Some("1"), "Log one in N successful requests; failed requests are always logged"),
+    row("slow_request", "TIME", None, "Log requests that take at least this long, such as 500ms or 2s, with their slowest statements, whose values are hidden [default: none]"),
     row("trusted_proxies", "LIST", Some(""), "Comma-separated IP addresses or networks whose forwarding headers are trusted"),
     row("mail.from", "ADDRESS", None, "Sender of the site's mails, such as `Our Site <site@example.org>`; requires mail.smtp or mail.sendmail [default: no mail is sent]"),
     Setting { secret: true, ..row("mail.smtp", "URL", None, "Mail server, as smtp://USER:PASSWORD@HOST or smtps://USER:PASSWORD@HOST; without user and password if it needs none. With smtp, STARTTLS is used, on other machines; ?tls=none and ?tls=required change that") },

@@ -1,6 +1,6 @@
 //! Types of settings, and their parsers.
 
-use std::{net::IpAddr, str::FromStr};
+use std::{net::IpAddr, str::FromStr, time::Duration};
 
 use svc_login::WrongPassword;
 use tracing_subscriber::{EnvFilter, filter::LevelFilter};
@@ -224,6 +224,18 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
         .and_then(|n| n.checked_mul(factor))
         .filter(|n| *n > 0)
         .ok_or_else(|| "must be a size such as 500KB, 64MB or 1GB".to_owned())
+}
+
+/// A time, such as `500ms` or `2s`, from a millisecond to an hour.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let (number, ms) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 1),
+        (None, Some(number)) => (number, 1_000),
+        (None, None) => ("", 0),
+    };
+    let ms =
+        number.trim().parse::<u64>().ok().and_then(|n| n.checked_mul(ms)).filter(|ms| (1..=3_600_000).contains(ms));
+    ms.map(Duration::from_millis).ok_or_else(|| "must be a time such as 500ms or 2s".to_owned())
 }
 
 /// A number from 1 to a million.

@@ -1,9 +1,10 @@
 //! What a database has done so far, and what it is doing: numbers for a monitoring system.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
-use svc_metrics::{Histogram, HistogramReport, Outcomes};
+use svc_metrics::{Histogram, HistogramReport, Outcomes, StatementLog};
 
 /// The kinds of statements that are told apart.
 const KINDS: [&str; 5] = ["select", "insert", "update", "delete", "other"];
@@ -36,9 +37,9 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Counts a statement when the result is dropped.
-    pub(crate) fn statement(&self, sql: &str) -> Timer<'_> {
-        Timer::start(&self.statements[kind(sql)])
+    /// Counts a statement when the result is dropped, and records it in the log of its request.
+    pub(crate) fn statement(&self, sql: &str, log: Option<Arc<StatementLog>>) -> Timer<'_> {
+        Timer { log: log.map(|log| (log, sql.into())), ..Timer::start(&self.statements[kind(sql)]) }
     }
 
     /// Counts a commit when the result is dropped.
@@ -63,17 +64,22 @@ fn kind(sql: &str) -> usize {
 pub(crate) struct Timer<'a> {
     durations: &'a Histogram,
     began: Instant,
+    log: Option<(Arc<StatementLog>, Box<str>)>,
 }
 
 impl<'a> Timer<'a> {
     fn start(durations: &'a Histogram) -> Self {
-        Timer { durations, began: Instant::now() }
+        Timer { durations, began: Instant::now(), log: None }
     }
 }
 
 impl Drop for Timer<'_> {
     fn drop(&mut self) {
-        self.durations.record(self.began.elapsed());
+        let took = self.began.elapsed();
+        self.durations.record(took);
+        if let Some((log, sql)) = &self.log {
+            log.record(sql, took);
+        }
     }
 }
 

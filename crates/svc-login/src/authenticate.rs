@@ -40,6 +40,10 @@ pub enum WrongPassword {
     Anonymous,
 }
 
+/// The caller may manage the site: an extension of the response.
+#[derive(Clone, Copy, Debug)]
+pub struct Administrator;
+
 /// The authenticator of a site's REST API.
 pub struct SiteAuthenticator {
     identities: Arc<Identities>,
@@ -297,5 +301,7 @@ fn api_error(refusal: AuthError) -> Error {
 fn authenticated(cx: &Context, (caller, key): (Caller, CallerKey)) -> AuthOutcome {
     let id = caller.id;
     cx.set_caller(id.0);
-    AuthOutcome::caller(caller).with_extension(key).with_response_extension(id)
+    let is_administrator = caller.allcaps.has("manage_options");
+    let outcome = AuthOutcome::caller(caller).with_extension(key).with_response_extension(id);
+    if is_administrator { outcome.with_response_extension(Administrator) } else { outcome }
 }

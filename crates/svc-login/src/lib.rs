@@ -42,7 +42,7 @@ use svc_site::Settings;
 use svc_site::caller::ClientAddress;
 use svc_versions::{Context, Transport};
 
-pub use authenticate::{SiteAuthenticator, WrongPassword};
+pub use authenticate::{Administrator, SiteAuthenticator, WrongPassword};
 pub use form::Form;
 pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, UserCredentials, cookie_value, token_of};
 pub use rate_limit::Attempts;

@@ -6,6 +6,7 @@
 mod jobs;
 mod open;
 mod openapi;
+mod profile;
 mod rest;
 mod stream;
 
@@ -23,6 +24,7 @@ use std::{
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
 use futures_util::{FutureExt as _, future::BoxFuture};
+use profile::Profiling;
 use rest::Rest;
 use stream::EventStreams;
 use svc_admin::Admin;
@@ -424,6 +426,7 @@ impl OpenSite {
         let others = Arc::clone(&counts);
         let explorer = self.explorer.clone().map(|path| ToExplorer::new(self.api_path(), path));
         let to_explorer = explorer.map(Arc::new);
+        let profiling = Profiling::new(self.config.slow_request, &self.site.brand);
         let streams = self.streams.clone();
         let files_at = [uploads::PATH, uploads::THEMES_PATH].map(|path| format!("{}{path}/", self.home.path()));
         let whole = tower::service_fn(
@@ -444,8 +447,15 @@ impl OpenSite {
                     Box::pin(routed.clone().oneshot(request))
                 } else {
                     let is_file = is_priced && files_at.iter().any(|folder| path.starts_with(folder));
+                    let (request, profile) = profiling.begin(&*lanes, request);
                     let response = with_rest.clone().oneshot(request);
-                    Box::pin(async move { Ok(described(response.await?.map(Body::new), is_file)) })
+                    Box::pin(async move {
+                        let mut response = described(response.await?.map(Body::new), is_file);
+                        if let Some(profile) = profile {
+                            profile.end(&mut response);
+                        }
+                        Ok(response)
+                    })
                 }
             },
         );

@@ -14,6 +14,7 @@ mod messages;
 #[cfg(unix)]
 mod monitoring;
 mod process;
+mod profile;
 mod program;
 mod proxies;
 mod rate_limits;
