@@ -145,6 +145,8 @@ pub struct Config {
     pub two_factor_roles: Vec<String>,
     /// Whether changes to existing objects over the REST API require a precondition.
     pub require_preconditions: bool,
+    /// Maximum number of requests in a batch.
+    pub batch_requests: usize,
     /// The users that are shown to those who are not logged in.
     pub users: UserVisibility,
     /// The menu locations whose menus visitors may read.
@@ -326,6 +328,7 @@ impl Config {
             environment: read.optional("environment", str::parse)?,
             wrong_application_password: read.required("wrong_application_password", values::wrong_password)?,
             require_preconditions: read.required("require_preconditions", values::boolean)?,
+            batch_requests: read.required("batch_requests", batch_requests)?,
             users: read.required("users", str::parse)?,
             public_menus: read.required("public_menus", values::texts)?,
             public_settings: read.required("public_settings", values::texts)?,
@@ -515,6 +518,11 @@ fn staleness(text: &str) -> Result<Duration, String> {
 fn change_log(text: &str) -> Result<u32, String> {
     let n = text.parse().ok().filter(|n| (10_000..=10_000_000).contains(n));
     n.ok_or_else(|| "must be a number from 10000 to 10000000".to_owned())
+}
+
+/// A number of requests in a batch.
+fn batch_requests(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| (1..=500).contains(n)).ok_or_else(|| "must be a number from 1 to 500".to_owned())
 }
 
 /// A number of connections; zero for the default of the store.

@@ -17,6 +17,7 @@ pub mod abilities;
 pub mod application_passwords;
 mod args;
 mod avatar_fields;
+mod batch_data;
 pub mod block_directory;
 pub mod blocks;
 mod collection;

@@ -17,6 +17,7 @@ use crate::{
     LINK_RELATION, RestSite,
     abilities::{AbilityCategoryFamily, AbilityFamily},
     application_passwords::ApplicationPasswords,
+    batch_data::StoreBatches,
     block_directory::BlockDirectory,
     blocks, caller,
     comments::Comments,
@@ -66,9 +67,10 @@ pub fn site_info(cx: &Context, site: &Arc<Site>) -> Result<SiteInfo, Error> {
     // WordPress's precedence. Parameters are parsed once, so the permission check and the handler always see the same
     // value, regardless of its source.
     info.param_order = ParamOrder::UrlLast;
+    info.max_batch = site.policies.max_batch.unwrap_or(info.max_batch);
     let site_of = Arc::clone(site);
     let (versions, store) = (Arc::clone(site.store.versions()), site.store.clone());
-    let info = info.observed_by(versions, move |cx| store.stamp(cx));
+    let info = info.observed_by(versions, move |cx| store.stamp(cx)).batch_data(StoreBatches(site.store.clone()));
     Ok(info.index_fields(move |req| {
         let fields = |settings: Arc<Settings>| index_fields(req.cx(), &site_of, &settings);
         let index_fields = site_of.settings(req.cx()).map(fields).unwrap_or_default();

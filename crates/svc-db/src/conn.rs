@@ -1,6 +1,7 @@
 //! A connection to a database, and the rows that it returns.
 
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
 
 use chrono::NaiveDateTime;
 use sea_query::Value;
@@ -34,6 +35,8 @@ pub(crate) trait Conn: Send {
     }
     /// Executes a statement that returns no rows.
     fn execute(&mut self, sql: &str, params: &[Value]) -> Result<Done>;
+    /// Limits the time of all statements from now on, on engines whose connections have no limit for each statement.
+    fn limit_statements(&mut self, _time: Option<Duration>) {}
     /// Returns whether the connection is unusable.
     fn broken(&self) -> bool {
         false
@@ -142,6 +145,13 @@ impl SharedConnection {
     /// [`Conn::execute`].
     pub(crate) fn execute(&self, sql: &str, params: &[Value]) -> Result<Done> {
         self.lock()?.execute(sql, params)
+    }
+
+    /// [`Conn::limit_statements`].
+    pub(crate) fn limit_statements(&self, time: Option<Duration>) {
+        if let Ok(mut conn) = self.lock() {
+            conn.limit_statements(time);
+        }
     }
 
     /// [`Conn::broken`].

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, Weak};
+use std::time::Duration;
 
 use svc_versions::{Context, Stamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
@@ -15,6 +16,7 @@ use crate::engine::{self, table_manager};
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::loaded_rows;
+use crate::open_transaction::{self, HeldSnapshot, OpenTransaction};
 use crate::quoted::quoted;
 use crate::request;
 use crate::row_log::RowLog;
@@ -161,12 +163,53 @@ impl Database {
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         let transaction = cx.detached();
+        if let Some(whole) = open_transaction::of(cx, self.0.shared())? {
+            let (part, receiver) = write_job::part(transaction.clone(), f);
+            whole.run(part)?;
+            let result = receiver.await.unwrap_or_else(|_| Err(StoreError::RolledBack.into()));
+            request::after_write(cx, false);
+            loaded_rows::after_write(cx, &transaction, result.is_ok());
+            return result;
+        }
         let (job, receiver) = write_job::job(transaction.clone(), f);
         Arc::clone(&self.0).write(cx, job).await?;
         let result = receiver.await.unwrap_or_else(|_| Err(stopped().into()));
         request::after_write(cx, result.is_ok());
         loaded_rows::after_write(cx, &transaction, result.is_ok());
         result
+    }
+
+    /// Opens a transaction that everything that is read and written with this context is a part of, until it is committed or
+    /// rolled back. Other writers wait, so it ends after `limit` at the latest. Each of the parts runs once, unlike the function of a
+    /// [write](Self::write); the first that fails ends the transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if too many writes are waiting; [`StoreError::Nested`] within a read or a transaction.
+    pub async fn begin(&self, cx: &Context, limit: Duration) -> Result<OpenTransaction> {
+        OpenTransaction::begin(Arc::clone(&self.0), cx, limit).await
+    }
+
+    /// Awaits something that must only happen once what was written with this context is committed, such as the deletion of a file:
+    /// after the commit of the [open transaction](Self::begin), or now if there is none.
+    pub async fn after_commit(&self, cx: &Context, effect: impl Future<Output = ()> + Send + 'static) {
+        open_transaction::after_commit(cx, self.0.shared(), effect).await;
+    }
+
+    /// Keeps the snapshot of the context's reads while the request waits, too: they all see one state until the returned value is
+    /// dropped, or something is written with the context. Keep it shortly, because it occupies a connection.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if no connection becomes free in time.
+    pub fn hold_snapshot(&self, cx: &Context) -> Result<HeldSnapshot> {
+        let shared = self.0.shared();
+        block_in_place(cx, || {
+            let kept = session::keep(cx, shared, || {
+                // The stamp first: the snapshot is then at least as new.
+                self.stamp(cx);
+                Arc::clone(&self.0).snapshot(cx, false)
+            })?;
+            Ok(HeldSnapshot::new(kept))
+        })
     }
 
     /// Like [`Self::write`], for code that no request has called: the command line, tests, plain threads. Within a transaction

@@ -43,6 +43,9 @@ pub enum StoreError {
     /// A write was started within a read or write on the same thread, which would deadlock.
     #[error("a write was started within a read or a transaction")]
     Nested,
+    /// A transaction of several parts has ended without a commit, because one of them failed.
+    #[error("the transaction was rolled back")]
+    RolledBack,
     /// The configuration is invalid.
     #[error("{0}")]
     Config(String),
@@ -57,7 +60,7 @@ pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 impl StoreError {
     /// Returns whether a retry may succeed: respond with 503 and `Retry-After` rather than 500.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, StoreError::Busy | StoreError::Unavailable(_) | StoreError::Deadline)
+        matches!(self, StoreError::Busy | StoreError::Unavailable(_) | StoreError::Deadline | StoreError::RolledBack)
     }
 }
 

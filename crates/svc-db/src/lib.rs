@@ -6,8 +6,8 @@
 // 2. `handle`, `caching`, `loaded_rows`, `change_log`: `Db` (a connection with a snapshot), `Tx` (a transaction), their cached
 //    reads, what was loaded already, and the table of changes.
 // 3. `backend`, `table_manager`, `row_log`: the traits of an engine for its connections, tables and changed rows.
-// 4. `session`, `request`, `write_job`: the open snapshots and transactions of a context, what a request keeps, and a write as
-//    an object.
+// 4. `session`, `request`, `write_job`, `open_transaction`: the open snapshots and transactions of a context, what a request keeps,
+//    a write as an object, and a transaction of several writes.
 // 5. `engine`: a folder for each engine. `database` is what callers open.
 
 mod backend;
@@ -22,6 +22,7 @@ mod engine;
 mod error;
 mod handle;
 mod loaded_rows;
+mod open_transaction;
 mod quoted;
 mod request;
 mod row_log;
@@ -48,6 +49,7 @@ pub use engine::sqlite::collation;
 pub use engine::{sql, table_manager};
 pub use error::{Result, StoreError};
 pub use handle::{Charset, Db, ReadText, Tx, WriteText, pad};
+pub use open_transaction::{HeldSnapshot, OpenTransaction};
 pub use quoted::quoted;
 pub use request::get_or_load;
 pub use row_log::{IndexedRows, LogEntry, LogState, Logged, RowLog, parse_digest};

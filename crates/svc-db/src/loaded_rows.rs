@@ -136,6 +136,11 @@ pub(crate) fn after_write(cx: &Context, transaction: &Context, committed: bool) 
     }
 }
 
+/// Forgets what a request has loaded.
+pub(crate) fn forget_all(cx: &Context) {
+    cx.state::<LoadedRows>().lock().values.clear();
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;

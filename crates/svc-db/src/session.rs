@@ -8,7 +8,7 @@
 //! (a write, the network) or writes ([`Context::run`]). A request that only reads therefore sees one state of the
 //! database on one connection, and a request that waits holds no connection.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use svc_versions::Context;
 
@@ -19,7 +19,11 @@ use crate::shared::Shared;
 
 /// The open sessions of a context, innermost last.
 #[derive(Default)]
-struct Sessions(Mutex<OpenSessions>);
+struct Sessions {
+    open: Mutex<OpenSessions>,
+    /// Notified when a function has read from a lent session.
+    freed: Condvar,
+}
 
 #[derive(Default)]
 struct OpenSessions {
@@ -36,6 +40,10 @@ struct OpenSession {
     n_reading: usize,
     /// The snapshot, if the request holds it.
     held: Option<Box<dyn Snapshot>>,
+    /// Whether the snapshot is held while the request waits, too.
+    is_kept: bool,
+    /// Whether the transaction is one of several parts, which waits while the request reads.
+    is_lent: bool,
 }
 
 impl OpenSession {
@@ -46,14 +54,14 @@ impl OpenSession {
 
 impl Sessions {
     fn lock(&self) -> MutexGuard<'_, OpenSessions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn push(&self, db: Db, n_reading: usize, held: Option<Box<dyn Snapshot>>) -> u64 {
         let mut sessions = self.lock();
         let id = sessions.next_id;
         sessions.next_id += 1;
-        sessions.open.push(OpenSession { id, db, n_reading, held });
+        sessions.open.push(OpenSession { id, db, n_reading, held, is_kept: false, is_lent: false });
         id
     }
 
@@ -88,6 +96,51 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.sessions.remove(|session| session.id == self.id);
     }
+}
+
+/// The open transaction of several parts, in which the request reads while the thread that runs it waits.
+pub(crate) struct LentSession {
+    id: u64,
+    sessions: Arc<Sessions>,
+}
+
+impl LentSession {
+    /// Lends the transaction to a request.
+    pub(crate) fn open(cx: &Context, tx: &Tx) -> Self {
+        let sessions = cx.state::<Sessions>();
+        let id = sessions.push(tx.handle(), 0, None);
+        if let Some(session) = sessions.lock().open.iter_mut().find(|session| session.id == id) {
+            session.is_lent = true;
+        }
+        LentSession { id, sessions }
+    }
+
+    /// Ends the session, as soon as nothing reads from it.
+    pub(crate) fn end(self) {
+        let mut sessions = self.sessions.lock();
+        loop {
+            match sessions.open.iter().position(|session| session.id == self.id) {
+                Some(at) if sessions.open[at].n_reading == 0 => {
+                    let ended = sessions.open.remove(at);
+                    drop(sessions);
+                    drop(ended);
+                    return;
+                }
+                Some(_) => sessions = self.sessions.freed.wait(sessions).unwrap_or_else(PoisonError::into_inner),
+                None => return,
+            }
+        }
+    }
+}
+
+/// Ends the session that was lent to the context, if there is one. Nothing may read from it.
+pub(crate) fn end_lent(cx: &Context, store: &Arc<Shared>) {
+    cx.state::<Sessions>().remove(|session| session.is_of(store) && session.is_lent);
+}
+
+/// Returns whether the context is reading from a session on the store with these caches.
+pub(crate) fn is_reading(cx: &Context, store: &Arc<Shared>) -> bool {
+    cx.state::<Sessions>().lock().open.iter().any(|session| session.is_of(store) && session.n_reading > 0)
 }
 
 /// Calls `read` with the context's open session on the store with these caches. Returns `read` if there is none.
@@ -125,6 +178,9 @@ impl Drop for Reading {
             session.n_reading -= 1;
             session.db.versions = self.db.versions.take();
             session.db.version_source = self.db.version_source.take();
+            if session.is_lent {
+                self.sessions.freed.notify_all();
+            }
         }
     }
 }
@@ -152,9 +208,52 @@ pub(crate) fn before_write(cx: &Context, store: &Arc<Shared>) -> Result<()> {
 pub(crate) fn hold(cx: &Context, mut snapshot: Box<dyn Snapshot>) -> Result<(), Box<dyn Snapshot>> {
     let sessions = cx.state::<Sessions>();
     let held = Arc::clone(&sessions);
-    if !cx.hold_until_waiting(move || held.remove(|session| session.held.is_some())) {
+    if !cx.hold_until_waiting(move || held.remove(|session| session.held.is_some() && !session.is_kept)) {
         return Err(snapshot);
     }
     sessions.push(snapshot.db().handle(), 0, Some(snapshot));
     Ok(())
+}
+
+/// A session whose snapshot is kept while the request waits, until this is dropped.
+pub(crate) struct KeptSession {
+    id: u64,
+    sessions: Arc<Sessions>,
+}
+
+/// Keeps the snapshot that the context holds, or the one that `open` returns. `None` if the context has a transaction, whose reads see
+/// one state anyway.
+///
+/// # Errors
+/// Those of `open`.
+pub(crate) fn keep(
+    cx: &Context,
+    store: &Arc<Shared>,
+    open: impl FnOnce() -> Result<Box<dyn Snapshot>>,
+) -> Result<Option<KeptSession>> {
+    let sessions = cx.state::<Sessions>();
+    let keep = |id: Option<u64>| {
+        let mut found = sessions.lock();
+        let session =
+            found.open.iter_mut().rev().find(|session| session.is_of(store) && id.is_none_or(|id| session.id == id));
+        session.map(|session| {
+            session.is_kept = session.held.is_some();
+            session.is_kept.then_some(session.id)
+        })
+    };
+    let id = match keep(None) {
+        Some(known) => known,
+        None => {
+            let mut snapshot = open()?;
+            let id = sessions.push(snapshot.db().handle(), 0, Some(snapshot));
+            keep(Some(id)).flatten()
+        }
+    };
+    Ok(id.map(|id| KeptSession { id, sessions }))
+}
+
+impl Drop for KeptSession {
+    fn drop(&mut self) {
+        self.sessions.remove(|session| session.id == self.id);
+    }
 }

@@ -15,6 +15,8 @@ struct WriteJob<F, T, E> {
     f: F,
     /// The context of the transaction.
     cx: Context,
+    /// Whether the transaction has further parts, and one record of all of them.
+    is_part: bool,
     outcome: Option<Result<T, E>>,
     caller: oneshot::Sender<Result<T, E>>,
 }
@@ -26,7 +28,16 @@ pub(crate) fn job<T: Send + 'static, E: From<StoreError> + Send + 'static>(
     f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
 ) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
     let (caller, receiver) = oneshot::channel();
-    (Box::new(WriteJob { f, cx, outcome: None, caller }), receiver)
+    (Box::new(WriteJob { f, cx, is_part: false, outcome: None, caller }), receiver)
+}
+
+/// Like [`job`], for a part of a transaction.
+pub(crate) fn part<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+    cx: Context,
+    f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
+) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
+    let (caller, receiver) = oneshot::channel();
+    (Box::new(WriteJob { f, cx, is_part: true, outcome: None, caller }), receiver)
 }
 
 impl<F, T, E> Job for WriteJob<F, T, E>
@@ -41,7 +52,9 @@ where
         let session = Session::open(&self.cx, tx);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let done = (self.f)(tx)?;
-            tx.complete_record()?;
+            if !self.is_part {
+                tx.complete_record()?;
+            }
             Ok(done)
         }));
         session.close(tx);

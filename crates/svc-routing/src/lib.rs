@@ -28,7 +28,7 @@ pub use routes::{
     without_permission,
 };
 pub use server::Server;
-pub use site::{API_VERSION, SiteInfo};
+pub use site::{API_VERSION, BatchData, BatchTransaction, SiteInfo};
 pub use urls::{ApiUrls, RootUrl};
 
 pub use http::{Method, StatusCode};

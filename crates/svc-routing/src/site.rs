@@ -1,5 +1,6 @@
 //! Information about the site that the framework needs.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -9,10 +10,34 @@ use svc_versions::{Context, Stamp, Versions};
 
 use crate::handler::BoxFuture;
 use crate::urls::{ApiUrls, RootUrl};
-use crate::{Curie, Map, ParamOrder, Request};
+use crate::{Curie, Map, ParamOrder, Request, Result};
 
 /// Version of the REST API (specification, "Versioning" 1). Plugins of WordPress know it as `REST_API_VERSION`.
 pub const API_VERSION: &str = "2.0";
+
+/// Maximum number of requests in a batch by default, as in WordPress.
+const MAX_BATCH: usize = 25;
+
+/// What batches need of the site's data.
+pub trait BatchData: Send + Sync {
+    /// Keeps one snapshot for the reads of a context until the returned value is dropped, or something is written with the context.
+    ///
+    /// # Errors
+    /// If the data cannot be read.
+    fn hold_snapshot(&self, cx: &Context) -> Result<Box<dyn Any + Send>>;
+
+    /// Opens a transaction that everything that is read and written with the context is a part of.
+    fn begin(&self, cx: Context) -> BoxFuture<Result<Box<dyn BatchTransaction>>>;
+}
+
+/// The open transaction of a context. Dropping it rolls it back.
+pub trait BatchTransaction: Send {
+    /// Commits everything, or fails without a change.
+    fn commit(self: Box<Self>) -> BoxFuture<Result<()>>;
+
+    /// Rolls everything back.
+    fn roll_back(self: Box<Self>) -> BoxFuture<()>;
+}
 
 type IndexFields = Arc<dyn Fn(Request) -> BoxFuture<Map> + Send + Sync>;
 
@@ -34,8 +59,11 @@ pub struct SiteInfo {
     /// Numbers of requests by route, which [`Server::request_counts`](crate::Server::request_counts) finds. A server that is built again
     /// continues to count with the same ones.
     pub requests: Arc<RequestCounts>,
+    /// Maximum number of requests in a batch.
+    pub max_batch: usize,
     index_fields: IndexFields,
     pub(crate) data: Option<ObservedData>,
+    pub(crate) batch_data: Option<Arc<dyn BatchData>>,
 }
 
 /// Data whose changes are observed.
@@ -63,8 +91,10 @@ impl SiteInfo {
             param_order: ParamOrder::default(),
             urls: Arc::new(urls),
             requests: Arc::default(),
+            max_batch: MAX_BATCH,
             index_fields: Arc::new(|_| Box::pin(std::future::ready(Map::new()))),
             data: None,
+            batch_data: None,
         }
     }
 
@@ -78,6 +108,13 @@ impl SiteInfo {
         stamp: impl Fn(&Context) -> Option<Stamp> + Send + Sync + 'static,
     ) -> Self {
         self.data = Some(ObservedData { versions, stamp: Arc::new(stamp) });
+        self
+    }
+
+    /// Sets the data of which the reads of a batch see one snapshot, and in which batches run as transactions.
+    #[must_use]
+    pub fn batch_data(mut self, data: impl BatchData + 'static) -> Self {
+        self.batch_data = Some(Arc::new(data));
         self
     }
 

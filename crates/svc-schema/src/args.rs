@@ -60,6 +60,8 @@ pub struct Arg {
     /// Whether the index and `OPTIONS` leave it out, because clients compare them with those of other servers. The OpenAPI document
     /// describes it.
     pub unlisted: bool,
+    /// The schema that the index and `OPTIONS` show instead, for the same reason.
+    pub listed: Option<Value>,
 }
 
 impl Arg {
@@ -76,6 +78,7 @@ impl Arg {
             validate: Validator::None,
             sanitize: if has_type { Sanitizer::Parse } else { Sanitizer::None },
             unlisted: false,
+            listed: None,
             schema: Some(schema),
         }
     }

@@ -49,8 +49,9 @@ pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 pub use svc_db::{
-    ChangeRecord, DatabaseUrl, DatabaseUsage, Db, Dialect, LogBounds, LoggedChange, Object, Operation, Result, Row,
-    Rows, StoreConfig, StoreError, Subscriber, Tx, get_or_load, mysql_options, stamp,
+    ChangeRecord, DatabaseUrl, DatabaseUsage, Db, Dialect, HeldSnapshot, LogBounds, LoggedChange, Object,
+    OpenTransaction, Operation, Result, Row, Rows, StoreConfig, StoreError, Subscriber, Tx, get_or_load, mysql_options,
+    stamp,
 };
 pub use svc_search::SearchIndexState;
 

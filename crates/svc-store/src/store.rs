@@ -2,8 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use svc_db::{Database, DatabaseUsage, Db, LoggedChange, Result, StoreConfig, StoreError, Subscriber, Tx};
+use svc_db::{
+    Database, DatabaseUsage, Db, HeldSnapshot, LoggedChange, OpenTransaction, Result, StoreConfig, StoreError,
+    Subscriber, Tx,
+};
 use svc_search::SearchIndexState;
 use svc_versions::{Context, Stamp, Versions};
 
@@ -110,6 +114,27 @@ impl Store {
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         self.database.write_or(cx, f).await
+    }
+
+    /// Opens a transaction that everything that is read and written with this context is a part of ([`Database::begin`]).
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if too many writes are waiting; [`StoreError::Nested`] within a read or a transaction.
+    pub async fn begin(&self, cx: &Context, limit: Duration) -> Result<OpenTransaction> {
+        self.database.begin(cx, limit).await
+    }
+
+    /// Awaits something that must only happen once what was written with this context is committed ([`Database::after_commit`]).
+    pub async fn after_commit(&self, cx: &Context, effect: impl Future<Output = ()> + Send + 'static) {
+        self.database.after_commit(cx, effect).await;
+    }
+
+    /// Keeps the snapshot of the context's reads while the request waits, too ([`Database::hold_snapshot`]).
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if no connection becomes free in time.
+    pub fn hold_snapshot(&self, cx: &Context) -> Result<HeldSnapshot> {
+        self.database.hold_snapshot(cx)
     }
 
     /// Like [`Self::write`], for code that no request has called: the command line, tests, plain threads.

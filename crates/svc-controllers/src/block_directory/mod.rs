@@ -193,7 +193,7 @@ impl Controller for BlockDirectory {
         vec![
             Route::new("/block-directory/search")
                 .schema(Schema::compile(self.fields.item_schema()))
-                .endpoint(get(Self::search, Self::can_search).args(params())),
+                .endpoint(get(Self::search, Self::can_search).waits().args(params())),
         ]
     }
 }

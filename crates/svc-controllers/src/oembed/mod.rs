@@ -125,7 +125,7 @@ impl Controller for OEmbed {
     fn routes(&self) -> Vec<Route<Self>> {
         vec![
             Route::new("/embed").endpoint(get(Self::embed, public).args(embed_args())),
-            Route::new("/proxy").endpoint(get(Self::proxy, Self::can_proxy).args(proxy_args())),
+            Route::new("/proxy").endpoint(get(Self::proxy, Self::can_proxy).waits().args(proxy_args())),
         ]
     }
 }

@@ -195,7 +195,7 @@ impl Controller for PatternDirectory {
         vec![
             Route::new("/pattern-directory/patterns")
                 .schema(Schema::compile(schema()))
-                .endpoint(get(Self::list, Self::can_list).args(params())),
+                .endpoint(get(Self::list, Self::can_list).waits().args(params())),
         ]
     }
 }

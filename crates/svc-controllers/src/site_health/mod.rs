@@ -194,11 +194,11 @@ impl Controller for SiteHealth {
         let schema = Schema::compile(schema());
         let test = |test: Test| {
             let handler = move |family: Arc<Self>, req: Request| family.test(test, req);
-            let route = Route::new(format!("/tests/{}", test.slug())).endpoint(get(handler, Self::can_view));
+            let route = Route::new(format!("/tests/{}", test.slug())).endpoint(get(handler, Self::can_view).waits());
             // WordPress documents no schema for this route.
             if test == Test::PageCache { route } else { route.schema(schema.clone()) }
         };
-        let sizes = Route::new("/directory-sizes").endpoint(get(Self::sizes, Self::can_view));
+        let sizes = Route::new("/directory-sizes").endpoint(get(Self::sizes, Self::can_view).waits());
         let mut routes: Vec<Route<Self>> = Test::ALL.into_iter().map(test).collect();
         // In WordPress's order.
         routes.insert(routes.len().saturating_sub(1), sizes);

@@ -127,6 +127,7 @@ impl Controller for UrlDetails {
         vec![
             Route::new("/url-details").endpoint(
                 get(Self::fetch, Self::can_fetch)
+                    .waits()
                     .args(Args::from([("url", Arg::new(url).validate_with(|_, _| Ok(true)))]))
                     .validate_arg("url", is_permitted_url),
             ),

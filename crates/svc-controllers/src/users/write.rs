@@ -143,7 +143,8 @@ impl Users {
                 Ok(files)
             })
             .await?;
-        self.site.services.uploads.delete(files).await;
+        let uploads = self.site.services.uploads.clone();
+        self.site.store.after_commit(cx, async move { uploads.delete(files).await }).await;
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
 
 mod application_passwords;
+mod batches;
 mod block_hooks;
 mod cached_blocks;
 mod cached_items;

@@ -51,6 +51,33 @@ pub(crate) fn batch_not_allowed() -> Error {
     Error::new("rest_batch_not_allowed", "This route cannot be used in a batch.").with_status(400)
 }
 
+/// A read in a batch that is a transaction.
+pub(crate) fn read_in_transaction() -> Error {
+    Error::new("rest_batch_not_allowed", "A transaction contains only requests that write.").with_status(400)
+}
+
+/// A file or a page, which has no place in the JSON of a batch.
+pub(crate) fn file_in_batch() -> Error {
+    Error::new("rest_batch_not_allowed", "The response is a file. Request it without a batch.").with_status(400)
+}
+
+/// A read in a batch whose responses are large already.
+pub(crate) fn batch_too_large() -> Error {
+    Error::new("rest_batch_too_large", "The responses of the batch are too large. Request less at once.")
+        .with_status(413)
+}
+
+/// A request of a transaction that was undone because another one failed.
+pub(crate) fn rolled_back() -> Error {
+    let message = "The request was rolled back or not run, because another request of the batch failed.";
+    Error::new("rest_batch_rolled_back", message).with_status(424)
+}
+
+/// A transaction on a site whose data has none.
+pub(crate) fn no_transactions() -> Error {
+    Error::new("rest_no_transactions", "This site does not support transactions.").with_status(501)
+}
+
 /// A write with a precondition on a route that cannot check it.
 pub(crate) fn precondition_unsupported() -> Error {
     Error::new("rest_precondition_unsupported", "This route does not support conditional requests.").with_status(400)

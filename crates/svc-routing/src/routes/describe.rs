@@ -22,7 +22,8 @@ pub(super) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Op
         .iter()
         .filter(|(_, arg)| !arg.unlisted)
         .map(|(name, arg)| {
-            let source = arg.source().as_object();
+            let listed = arg.listed.as_ref().unwrap_or(arg.source());
+            let source = listed.as_object();
             let mut keywords: Map = source
                 .into_iter()
                 .flatten()
@@ -33,7 +34,7 @@ pub(super) fn describe_endpoint(methods: &[Method], args: &Args, allow_batch: Op
                 keywords.insert("default".to_owned(), default.clone());
             }
             // A list of required properties is described as true, although it does not make the argument required.
-            let required = arg.required || arg.source().get("required").is_some_and(svc_php::cast::truthy);
+            let required = arg.required || listed.get("required").is_some_and(svc_php::cast::truthy);
             keywords.insert("required".to_owned(), required.into());
             (name.to_owned(), keywords.into())
         })
@@ -81,6 +82,9 @@ mod tests {
         expect_test::expect![[r#"{"methods":["GET"],"allow_batch":{"v1":true},"args":{"n":{"type":"integer","maximum":10,"required":true},"d":{"default":"x","required":false}}}"#]].assert_eq(&got);
         let args = Args::new().with("u", Arg { unlisted: true, ..Arg::new(integer()) });
         assert_eq!(describe_endpoint(&[], &args, None)["args"], json!([]));
+        let listed = Some(json!({"type": "string"}));
+        let args = Args::new().with("l", Arg { listed, ..Arg::new(integer().required()) });
+        assert_eq!(describe_endpoint(&[], &args, None)["args"], json!({"l": {"type": "string", "required": true}}));
         let args = Args::new().with("o", untyped().keyword("required", json!(["a"])));
         assert_eq!(describe_endpoint(&[], &args, None)["args"], json!({"o": {"required": true}}));
         assert_eq!(describe_endpoint(&[], &Args::new(), None).to_string(), r#"{"methods":[],"args":[]}"#);

@@ -77,6 +77,7 @@ pub struct Endpoint<C = ()> {
     pub(crate) steps: ArgSteps,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: Option<bool>,
+    pub(crate) waits: bool,
     pub(crate) cacheable: bool,
     pub(crate) cost: Option<EstimateCost>,
     pub(crate) returns: Option<Returns>,
@@ -106,6 +107,7 @@ where
         steps: ArgSteps::default(),
         show_in_index: true,
         allow_batch: None,
+        waits: false,
         cacheable: false,
         cost: None,
         returns: None,
@@ -228,6 +230,14 @@ impl<C> Endpoint<C> {
         self
     }
 
+    /// Declares that the handler waits, such as for another server. Batches do not read from the endpoint, because they keep a snapshot
+    /// of the data open.
+    #[must_use]
+    pub fn waits(mut self) -> Self {
+        self.waits = true;
+        self
+    }
+
     /// Sets whether batches may contain requests for this endpoint. The default is the route's setting.
     #[must_use]
     pub fn allow_batch(mut self, allow: bool) -> Self {
@@ -250,6 +260,8 @@ pub struct BoundEndpoint {
     pub(crate) steps: ArgSteps,
     pub(crate) show_in_index: bool,
     pub(crate) allow_batch: bool,
+    /// Whether batches may read from the endpoint.
+    pub(crate) allow_batched_reads: bool,
     pub(crate) cacheable: bool,
     pub(crate) cost: Option<EstimateCost>,
     pub(crate) returns: Option<Returns>,
@@ -317,9 +329,14 @@ impl BoundEndpoint {
         !self.show_in_index
     }
 
-    /// Whether batches may contain requests for this endpoint.
+    /// Whether batches may contain requests for this endpoint that write.
     pub fn allows_batch(&self) -> bool {
         self.allow_batch
+    }
+
+    /// Whether batches may contain requests for this endpoint with this method.
+    pub(crate) fn allows_in_batch(&self, method: &Method) -> bool {
+        if matches!(*method, Method::GET | Method::HEAD) { self.allow_batched_reads } else { self.allow_batch }
     }
 
     /// The form of successful responses, if it is declared.
@@ -394,6 +411,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             check: self.check,
             steps: self.steps,
             show_in_index: self.show_in_index,
+            allow_batched_reads: !self.waits && self.allow_batch != Some(false),
             allow_batch: allow_batch.unwrap_or(false),
             cacheable: self.cacheable,
             cost: self.cost,

@@ -1,70 +1,189 @@
 //! `POST /batch/v1`: runs several requests in one.
+//!
+//! In addition to what WordPress has: with `reads`, requests may read, and see one snapshot until one of them writes; with `transaction`, all of
+//! them are one transaction.
 
 use http::Method;
 use serde_json::{Value, json};
-use svc_schema::Args;
-use svc_schema::build::{array, object, string, types};
+use svc_schema::build::{SchemaBuilder, array, boolean, object, string, types};
+use svc_schema::values::{is_boolean, sanitize_boolean};
+use svc_schema::{Arg, Args, Schema};
 
 use super::Server;
-use super::serve::envelope;
-use crate::messages::error::{no_route, parse_path_failed};
-use crate::{Request, Response, Result, Route, on, public};
-
-/// Maximum number of requests in a batch.
-const MAX_REQUESTS: usize = 25;
+use super::dispatch::is_read;
+use super::serve::{envelope, wanted};
+use crate::messages::error::{
+    batch_too_large, file_in_batch, no_route, no_transactions, parse_path_failed, read_in_transaction, rolled_back,
+};
+use crate::{Cost, Request, Response, Result, Route, forbidden, on, public};
 
 /// The value of `validation` that runs no request unless all are valid.
 const REQUIRE_ALL: &str = "require-all-validate";
 
-/// The batch route.
-pub(super) fn route() -> Route {
+/// Maximum size of the responses to reads, approximately, in bytes. Further reads are refused.
+const MAX_READ: usize = 32 << 20;
+
+/// The methods of requests that write.
+const WRITES: [&str; 4] = ["POST", "PUT", "PATCH", "DELETE"];
+
+/// The methods of all requests.
+const ALL: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/// The batch route for at most `max` requests.
+pub(super) fn route(max: usize) -> Route {
+    let writes = requests(max, &WRITES);
+    let only_writes = Schema::compile(writes.clone().into());
+    let all = Schema::compile(requests(max, &ALL).into());
+    let reads = boolean().default(false).describe(
+        "Whether the requests may have the methods GET and HEAD. Those before the first write read from one snapshot.",
+    );
+    let transaction = boolean().default(false).describe(
+        "Whether the requests, all of which write, are one transaction: if one fails, none of them changes anything.",
+    );
+    let args = Args::new()
+        .with("validation", string().one_of([REQUIRE_ALL, "normal"]).default("normal"))
+        .with("requests", Arg { listed: Some(writes.into()), ..Arg::new(all.clone()) })
+        .with("reads", Arg { unlisted: true, ..Arg::new(reads) })
+        .with("transaction", Arg { unlisted: true, ..Arg::new(transaction) });
+    let endpoint = on(Method::POST, serve, public).args(args).cost(cost).sanitize_arg("requests", move |req, sent| {
+        let schema = if has_reads(req) { &all } else { &only_writes };
+        schema.parse(sent.clone(), "requests")
+    });
+    Route::new("/batch/v1").endpoint(endpoint)
+}
+
+/// The schema of at most `max` requests with these methods.
+fn requests(max: usize, methods: &[&str]) -> SchemaBuilder {
     let no_properties: [(&str, Value); 0] = [];
     // PHP encodes an empty map as a list.
     let map = || object(no_properties.clone()).keyword("properties", json!([]));
     let header = types(["string", "array"]).keyword("items", string());
     let part = object([
-        ("method", string().one_of(["POST", "PUT", "PATCH", "DELETE"]).default("POST")),
+        ("method", string().one_of(methods.iter().copied()).default("POST")),
         ("path", string().required()),
         ("body", map().additional_properties(true)),
         ("headers", map().additional_properties(header)),
     ]);
-    let requests = array(Value::Null).keyword("maxItems", MAX_REQUESTS).keyword("items", part).last(&["items"]);
-    let args = Args::new()
-        .with("validation", string().one_of([REQUIRE_ALL, "normal"]).default("normal"))
-        .with("requests", requests.required());
-    Route::new("/batch/v1").endpoint(on(Method::POST, serve, public).args(args))
+    array(Value::Null).keyword("maxItems", max).keyword("items", part).last(&["items"]).required()
+}
+
+/// Whether requests may read, before the parameters are sanitized.
+fn has_reads(req: &Request) -> bool {
+    req.param("reads").is_some_and(|value| is_boolean(value) && sanitize_boolean(value))
+}
+
+/// Reads may search, or be far into a list.
+fn cost(req: &Request) -> Cost {
+    if has_reads(req) { Cost::Heavy } else { Cost::Light }
 }
 
 async fn serve(req: Request) -> Result {
     let server = req.server().ok_or_else(no_route)?;
     let parts: Vec<Value> = req.require("requests")?;
     // The schema bounds the list as well.
-    let parts: Vec<_> = parts.iter().take(MAX_REQUESTS).map(|part| parse_request(&req, part)).collect();
+    let parts: Vec<_> = parts.iter().take(server.site().max_batch).map(|part| parse_request(&req, part)).collect();
+    let is_transaction: bool = req.arg("transaction")?.unwrap_or(false);
 
-    if req.param("validation").and_then(Value::as_str) == Some(REQUIRE_ALL) {
-        let validated: Vec<_> = parts.iter().map(|part| validate(&server, part)).collect();
+    if is_transaction || req.param("validation").and_then(Value::as_str) == Some(REQUIRE_ALL) {
+        let validated: Vec<_> = parts.iter().map(|part| validate(&server, part, is_transaction)).collect();
         if validated.iter().any(Result::is_err) {
             let responses = validated.into_iter().map(|result| match result {
                 Ok(()) => Value::Null,
                 Err(error) => entry(&server, error.into()),
             });
-            let data = json!({ "failed": "validation", "responses": responses.collect::<Vec<_>>() });
-            return Ok(Response::new(data).status(207));
+            return Ok(failed("validation", responses.collect()));
         }
     }
+    if is_transaction {
+        // Other writers wait for transactions, so those without a known caller could stop them all.
+        if !req.is_authenticated() {
+            return Err(forbidden(&req, "rest_cannot_batch", "You are not allowed to run transactions."));
+        }
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+        return run_transaction(&server, &req, parts).await;
+    }
     let mut responses = Vec::with_capacity(parts.len());
+    let mut snapshots = Vec::new();
+    let mut n_read = 0;
     for part in parts {
-        let res = match part {
-            Ok(part) => server.dispatch_batched(part).await,
-            Err(error) => error.into(),
+        let response = match part {
+            Ok(part) if is_read(part.method()) && n_read > MAX_READ => entry(&server, batch_too_large().into()),
+            Ok(part) if is_read(part.method()) => {
+                if let Some(data) = &server.site().batch_data {
+                    // The one before, unless something was written since.
+                    snapshots.push(data.hold_snapshot(req.cx())?);
+                }
+                let response = read(&server, part).await;
+                n_read += size(&response);
+                response
+            }
+            Ok(part) => entry(&server, server.dispatch_batched(part).await),
+            Err(error) => entry(&server, error.into()),
         };
-        responses.push(entry(&server, res));
+        responses.push(response);
     }
     Ok(Response::new(json!({ "responses": responses })).status(207))
 }
 
-fn validate(server: &Server, part: &Result<Request>) -> Result<()> {
-    server.validate_batched(part.as_ref().map_err(Clone::clone)?)
+/// The size of a value, approximately.
+fn size(value: &Value) -> usize {
+    const EACH: usize = 8;
+    EACH + match value {
+        Value::String(text) => text.len(),
+        Value::Array(list) => list.iter().map(size).sum(),
+        Value::Object(map) => map.iter().map(|(name, value)| name.len() + size(value)).sum(),
+        _ => 0,
+    }
+}
+
+/// Runs requests in one transaction, until one fails.
+async fn run_transaction(server: &Server, batch: &Request, parts: Vec<Request>) -> Result {
+    let data = server.site().batch_data.as_ref().ok_or_else(no_transactions)?;
+    let transaction = data.begin(batch.cx().clone()).await?;
+    let n_parts = parts.len();
+    let mut responses = Vec::with_capacity(n_parts);
+    for part in parts {
+        let response = server.dispatch_batched(part).await;
+        if response.is_error() {
+            transaction.roll_back().await;
+            let error = entry(server, response);
+            let others = entry(server, rolled_back().into());
+            let n_done = responses.len();
+            let all = (0..n_parts).map(|n| if n == n_done { error.clone() } else { others.clone() });
+            return Ok(failed("transaction", all.collect()));
+        }
+        responses.push(entry(server, response));
+    }
+    transaction.commit().await?;
+    Ok(Response::new(json!({ "responses": responses })).status(207))
+}
+
+/// The response to a batch of which nothing was changed.
+fn failed(step: &str, responses: Vec<Value>) -> Response {
+    Response::new(json!({ "failed": step, "responses": responses })).status(207)
+}
+
+fn validate(server: &Server, part: &Result<Request>, in_transaction: bool) -> Result<()> {
+    let part = part.as_ref().map_err(Clone::clone)?;
+    if in_transaction && is_read(part.method()) {
+        return Err(read_in_transaction());
+    }
+    server.validate_batched(part)
+}
+
+/// The response to a read, with what it embeds.
+async fn read(server: &Server, part: Request) -> Value {
+    let embedded = match wanted(&part) {
+        Ok(embedded) => embedded,
+        Err(error) => return entry(server, error.into()),
+    };
+    let response = server.dispatch_batched(part.clone()).await;
+    if response.raw.is_some() {
+        return entry(server, file_in_batch().into());
+    }
+    let (status, headers) = (response.status, response.headers.to_value());
+    let data = if part.is_head() { Value::Null } else { server.to_data(response, embedded.as_ref(), &part).await };
+    envelope(data, status, headers)
 }
 
 /// One response of the batch.

@@ -7,7 +7,7 @@ use crate::registry::BuiltinRoutes;
 impl Registry {
     /// Runs the `init` hooks and builds the server.
     pub fn build(self) -> Server {
-        let root = vec![index::root_route(), batch::route()];
+        let root = vec![index::root_route(), batch::route(self.site().max_batch)];
         Server::new(self.finish(BuiltinRoutes { root, of_namespace: index::namespace_route }))
     }
 }

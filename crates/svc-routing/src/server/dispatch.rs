@@ -296,7 +296,7 @@ impl Server {
     /// Validates a request of a batch without running it.
     pub(super) fn validate_batched(&self, req: &Request) -> Result<()> {
         let matched = self.find(req).ok_or_else(no_route)?;
-        if !matched.endpoint().allow_batch {
+        if !matched.endpoint().allows_in_batch(req.method()) {
             return Err(batch_not_allowed());
         }
         prepare(matched.attach(self.attach_server(req.clone())), matched.endpoint())
@@ -306,7 +306,7 @@ impl Server {
 
     /// Dispatches a request of a batch.
     pub(super) async fn dispatch_batched(&self, req: Request) -> Response {
-        match self.find(&req).filter(|matched| !matched.endpoint().allow_batch) {
+        match self.find(&req).filter(|matched| !matched.endpoint().allows_in_batch(req.method())) {
             Some(matched) => {
                 let req = matched.attach(self.attach_server(req));
                 self.post_dispatch(matched.tag(batch_not_allowed().into()), &req).await

@@ -15,7 +15,7 @@ use crate::{Body, Request, Response, Served, Validators};
 ///
 /// # Errors
 /// `rest_too_many_values` (413) if they, or the names in `_fields`, are too many.
-fn wanted(req: &Request) -> Result<Option<Embed>, Error> {
+pub(super) fn wanted(req: &Request) -> Result<Option<Embed>, Error> {
     if let Some(Value::String(names)) = req.param("_fields") {
         drop(split_list(names)?);
     }

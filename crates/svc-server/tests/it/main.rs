@@ -24,6 +24,8 @@ mod statements;
 mod supervisor;
 #[cfg(unix)]
 mod tls;
+#[cfg(unix)]
+mod transactions;
 mod typescript;
 #[cfg(unix)]
 mod webhooks;

@@ -63,6 +63,8 @@ pub struct Policies {
     pub public_menus: Vec<String>,
     /// The names of the settings that everybody may read.
     pub public_settings: Vec<String>,
+    /// Maximum number of requests in a batch, if it is not that of WordPress.
+    pub max_batch: Option<usize>,
 }
 
 /// What a site uses outside of its database.

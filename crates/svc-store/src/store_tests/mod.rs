@@ -4,6 +4,7 @@ mod change_log;
 mod dependencies;
 mod meta_filters;
 mod mysql;
+mod open_transactions;
 mod positions;
 mod sessions;
 

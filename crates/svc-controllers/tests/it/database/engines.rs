@@ -41,6 +41,16 @@ pub(crate) fn each() -> Vec<(&'static str, Harness)> {
     all
 }
 
+/// Two sites with the fixture on each engine, with the same changes to their setup.
+pub(crate) fn pairs(change: impl Fn(&mut RestSetup)) -> Vec<(Harness, Harness)> {
+    let mut all = vec![(Harness::with(&change), Harness::with(&change))];
+    if let Some(server) = mariadb() {
+        let site = || Harness::on(Store::open(&database(server)).unwrap(), &change);
+        all.push((site(), site()));
+    }
+    all
+}
+
 /// A site with one server, or with several servers that share its database.
 pub(crate) struct Shared {
     /// The engine and the number of servers.

@@ -1,5 +1,5 @@
 //! Stored values and concurrent writes, in process, on SQLite and on a private MariaDB.
 
-mod engines;
+pub(crate) mod engines;
 mod races;
 mod stored_text;

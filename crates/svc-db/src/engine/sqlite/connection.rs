@@ -193,6 +193,10 @@ impl Conn for Sqlite {
         &SqliteDialect
     }
 
+    fn limit_statements(&mut self, time: Option<Duration>) {
+        self.deadline.set(time);
+    }
+
     fn query(&mut self, sql: &str, params: &[Value], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         let mut statement = self.raw.prepare_cached(sql).map_err(error)?;
         let mut rows = statement.query(rusqlite::params_from_iter(params.iter().map(Param))).map_err(error)?;

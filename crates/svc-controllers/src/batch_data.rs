@@ -1,0 +1,41 @@
+//! Snapshots and transactions of the store for batches.
+
+use std::{any::Any, time::Duration};
+
+use svc_routing::{BatchData, BatchTransaction, BoxFuture, Context, Result};
+use svc_site::SiteError;
+use svc_store::{OpenTransaction, Store};
+
+/// How long a batch may keep the database from other writers.
+const MAX_TIME: Duration = Duration::from_secs(5);
+
+/// The store, as batches use it.
+pub(crate) struct StoreBatches(pub(crate) Store);
+
+impl BatchData for StoreBatches {
+    fn hold_snapshot(&self, cx: &Context) -> Result<Box<dyn Any + Send>> {
+        let held = self.0.hold_snapshot(cx).map_err(SiteError::from)?;
+        Ok(Box::new(held))
+    }
+
+    fn begin(&self, cx: Context) -> BoxFuture<Result<Box<dyn BatchTransaction>>> {
+        let store = self.0.clone();
+        Box::pin(async move {
+            let open = store.begin(&cx, MAX_TIME).await.map_err(SiteError::from)?;
+            Ok(Box::new(StoreTransaction(open)) as Box<dyn BatchTransaction>)
+        })
+    }
+}
+
+/// An open transaction of the store.
+struct StoreTransaction(OpenTransaction);
+
+impl BatchTransaction for StoreTransaction {
+    fn commit(self: Box<Self>) -> BoxFuture<Result<()>> {
+        Box::pin(async move { Ok(self.0.commit().await.map_err(SiteError::from)?) })
+    }
+
+    fn roll_back(self: Box<Self>) -> BoxFuture<()> {
+        Box::pin(self.0.roll_back())
+    }
+}
