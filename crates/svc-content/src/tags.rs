@@ -205,6 +205,35 @@ impl Tags<'_> {
     }
 }
 
+/// A tag, when elements are read.
+pub(crate) enum ElementEvent<'h> {
+    Open(Tag),
+    Close {
+        /// The element's name as written.
+        name: &'h str,
+        /// Start of the closing tag.
+        start: usize,
+    },
+}
+
+impl<'h> Tags<'h> {
+    /// The next opening or closing tag. Elements whose content is text, such as scripts, have no closing tag.
+    pub(crate) fn next_element(&mut self) -> Option<ElementEvent<'h>> {
+        match self.next_event() {
+            Some(TagEvent::Open(tag)) => Some(ElementEvent::Open(tag)),
+            Some(TagEvent::Close(tag)) => {
+                // Two characters before its name: `</`.
+                let start = tag.name.start.saturating_sub(2);
+                Some(ElementEvent::Close { name: self.html.get(tag.name).unwrap_or_default(), start })
+            }
+            None => {
+                self.stop();
+                None
+            }
+        }
+    }
+}
+
 impl Iterator for Tags<'_> {
     type Item = Tag;
 

@@ -3,21 +3,25 @@
 //! Parsing ([`parse()`]), serializing ([`serialize_blocks`]), block types ([`BlockTypes`]) and hooked blocks
 //! ([`BlockHooks`]). [`block_render`](crate::block_render) renders blocks.
 
+mod data;
 mod hooks;
 mod parse;
 mod registry;
 pub(crate) mod scan;
 mod serialize;
+mod source;
 pub mod types;
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+pub use data::{BlockForm, block_schema, blocks_to_json, content_of, is_exact};
 pub use hooks::{BlockHooks, ContentRoot, StoredContent};
 pub use parse::{MAX_DEPTH, parse};
 pub use registry::BlockTypes;
 pub use serialize::{comment_delimited, serialize_attributes, serialize_block, serialize_blocks};
+pub use source::declared_attributes;
 pub use types::BlockType;
 
 /// A part of content: a block, or text between blocks.

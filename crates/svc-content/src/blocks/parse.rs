@@ -14,7 +14,7 @@ use super::{
 pub const MAX_DEPTH: usize = 128;
 
 /// Maximum number of blocks, without the text between them. Further comments are text.
-const MAX_BLOCKS: usize = 50_000;
+pub(super) const MAX_BLOCKS: usize = 50_000;
 
 /// Maximum number of values in the attributes of all blocks. Attributes beyond it are treated as invalid.
 const MAX_ATTRIBUTE_VALUES: usize = 200_000;

@@ -126,7 +126,7 @@ impl PostItem {
     }
 
     /// Whether the content requires a password that the request does not contain.
-    fn is_locked(&self) -> bool {
+    pub(super) fn is_locked(&self) -> bool {
         self.post.is_protected() && !self.unlocked
     }
 

@@ -15,7 +15,7 @@ use svc_store::{
 };
 use svc_versions::Context;
 
-use super::{LoadedPost, Posts, attachment, fields::PostPlan, meta_filter, query_password};
+use super::{LoadedPost, Posts, attachment, blocks, fields::PostPlan, meta_filter, query_password};
 use crate::{
     caller,
     collection::{self, Totals},
@@ -27,8 +27,8 @@ use crate::{
 impl Posts {
     /// Reads posts as the request selects them.
     pub(super) fn reader<'r>(&'r self, req: &'r Request) -> ItemReader<'r> {
-        // Items are cached for URLs without passwords and page numbers of query blocks.
-        let varies = !query_password(req).is_empty() || has_block_pages(req);
+        // Items are cached for URLs without passwords and page numbers of query blocks, and without blocks as data.
+        let varies = !query_password(req).is_empty() || has_block_pages(req) || blocks::wanted(req).is_some();
         let cache = || self.rest.item_cache(req.cx(), &self.extra, &self.post_type.name);
         ItemReader::new(req, self.family, if varies { None } else { cache() })
     }
@@ -169,7 +169,9 @@ impl Posts {
         LoadedPost { item, links }: LoadedPost,
     ) -> Result<(Map, Option<Links>)> {
         item.record_dependencies();
-        Ok((self.finish(item.post.id, plan.prepare(&item), req, view).await?, links))
+        let mut data = plan.prepare(&item);
+        self.add_blocks(&mut data, &item, req, view)?;
+        Ok((self.finish(item.post.id, data, req, view).await?, links))
     }
 }
 

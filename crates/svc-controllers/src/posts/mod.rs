@@ -6,6 +6,7 @@
 
 pub(crate) mod attachment;
 mod autosave;
+mod blocks;
 pub(crate) mod fields;
 pub(crate) mod item;
 mod links;
@@ -96,12 +97,25 @@ impl Posts {
         self.params.query_args()
     }
 
+    /// The arguments of the list, with those of blocks as data.
+    fn list_args(&self) -> Args {
+        let args = self.query_args();
+        if self.fields.has("content") { args.with(blocks::PARAM, blocks::list_arg()) } else { args }
+    }
+
+    /// The arguments of a request that writes, with the blocks.
+    fn write_args(&self, kind: MethodKind) -> Args {
+        let args = self.fields.args(kind);
+        if self.fields.has("content") { args.with(blocks::FIELD, blocks::write_arg()) } else { args }
+    }
+
     /// Arguments of a request for one post.
     fn item_args(&self) -> Args {
         let password = ("password", Arg::from(string().describe("Password of the post, if it is protected.")));
         let length = ("excerpt_length", Arg::from(integer().describe("Length of a generated excerpt, in words.")));
         let length = self.fields.has("excerpt").then_some(length);
-        [("context", context_arg())].into_iter().chain(length).chain([password]).collect()
+        let blocks = self.fields.has("content").then(|| (blocks::PARAM, blocks::arg()));
+        [("context", context_arg())].into_iter().chain(length).chain([password]).chain(blocks).collect()
     }
 }
 
@@ -119,12 +133,13 @@ impl Controller for Posts {
                     get(Self::list, Self::can_list)
                         .cacheable()
                         .cost(cost::of_list)
-                        .args(self.query_args())
+                        .args(self.list_args())
                         .sanitize_arg("status", validators::statuses(&self.site, &self.post_type)),
                 )
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
-                        .args(self.fields.args(MethodKind::Creatable))
+                        .args(self.write_args(MethodKind::Creatable))
+                        .sanitize_arg(blocks::FIELD, blocks::content(&self.site))
                         .example(fields::example(&self.fields.args(MethodKind::Creatable), fields::NEW))
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
@@ -137,7 +152,8 @@ impl Controller for Posts {
                 .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(self.item_args()))
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
-                        .args(self.fields.args(MethodKind::Editable))
+                        .args(self.write_args(MethodKind::Editable))
+                        .sanitize_arg(blocks::FIELD, blocks::content(&self.site))
                         .example(fields::example(&self.fields.args(MethodKind::Editable), fields::CHANGED))
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
@@ -266,7 +282,8 @@ impl Posts {
         };
         attachment::measure(req.cx(), &self.site, &mut loaded, &plan).await?;
         let Some(LoadedPost { item, links }) = loaded.pop() else { return Err(errors::post_not_found()) };
-        let data = plan.prepare(&item);
+        let mut data = plan.prepare(&item);
+        self.add_blocks(&mut data, &item, req, &view)?;
         Ok(respond::single(self.finish(item.post.id, data, req, &view).await?, links))
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use svc_auth::{Caller, caps::Object};
 use svc_model::{Post, PostId, TermId, UserId};
 use svc_routing::{ObjectId, Request, Result};
@@ -46,7 +47,7 @@ impl Posts {
         let mut requested: Vec<(TermId, &str)> = Vec::new();
         for taxonomy in self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
             match req.param(&taxonomy.rest_base) {
-                Some(serde_json::Value::Array(ids)) => {
+                Some(Value::Array(ids)) => {
                     requested.extend(ids.iter().filter_map(|id| Some((TermId(id.as_i64()?), &*taxonomy.name))))
                 }
                 Some(one) => requested.extend(one.as_i64().map(|id| (TermId(id), &*taxonomy.name))),
@@ -78,7 +79,10 @@ impl Posts {
     /// Creates or updates a post from a request.
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let settings = self.site.settings(req.cx())?;
-        let draft = self.draft(req)?;
+        let mut draft = self.draft(req)?;
+        if let Some(Value::String(content)) = req.param(super::blocks::FIELD) {
+            draft.content = Some(content.clone());
+        }
         self.save_draft(req, draft, existing.map(|p| p.id), settings).await
     }
 

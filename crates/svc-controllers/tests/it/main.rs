@@ -5,6 +5,7 @@
 mod application_passwords;
 mod batches;
 mod block_hooks;
+mod blocks;
 mod cached_blocks;
 mod cached_items;
 mod client_media;
