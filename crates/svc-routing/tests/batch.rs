@@ -1,5 +1,7 @@
 //! Batches: which requests run, and their responses.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of test functions")]
+
 #[expect(unreachable_pub, reason = "shared by test binaries")]
 mod demo;
 
