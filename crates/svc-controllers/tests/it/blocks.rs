@@ -101,7 +101,7 @@ async fn what_is_read_and_sent_back_changes_nothing() {
         // A change of the markup, and a new post.
         let mut blocks = h.get(ADMIN, POST, "context=edit&_blocks=1").await.body["blocks"].take();
         blocks[0]["innerContent"][0] = json!("\n<h3 class=\"wp-block-heading\">Other</h3>\n");
-        blocks[0].as_object_mut().unwrap().remove("attributes");
+        blocks[0].as_object_mut().unwrap().shift_remove("attributes");
         let changed = update(&h, ADMIN, json!({"blocks": blocks})).await;
         assert_eq!(stored(&changed), CONTENT.replace("Title", "Other"), "{engine}");
         let created =
