@@ -355,3 +355,52 @@ async fn a_part_of_a_site_is_exported() {
     let none = ExportFilter { post_type: Some("nonsense".to_owned()), ..ExportFilter::default() };
     assert_eq!(titles(none), Vec::<String>::new());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strange_values_do_not_break_the_site() {
+    let site = empty_site(&[]).await;
+    let long = "x".repeat(300);
+    let item = |id: &str, more: &str| {
+        format!(
+            "<item><title>Strange {id}</title><dc:creator>{long}</dc:creator><wp:post_id>{id}</wp:post_id><wp:post_type>post</wp:post_type>\
+             <wp:post_date>not a date</wp:post_date>{more}</item>"
+        )
+    };
+    let more = format!(
+        "<guid>{long}</guid><wp:post_name>{long}</wp:post_name><wp:status>{long}</wp:status><wp:post_password>{long}</wp:post_password>\
+         <wp:menu_order>9223372036854775807</wp:menu_order><wp:comment_status>{long}</wp:comment_status><wp:post_parent>77</wp:post_parent>\
+         <category domain=\"category\" nicename=\"{long}\">{long}</category><category domain=\"{long}\" nicename=\"x\">x</category>\
+         <wp:postmeta><wp:meta_key>{long}</wp:meta_key><wp:meta_value>x</wp:meta_value></wp:postmeta>\
+         <wp:postmeta><wp:meta_key>evil</wp:meta_key><wp:meta_value>O:8:&quot;stdClass&quot;:0:{{}}</wp:meta_value></wp:postmeta>\
+         <wp:postmeta><wp:meta_key>_svc_preview_link</wp:meta_key><wp:meta_value>x</wp:meta_value></wp:postmeta>\
+         <wp:comment><wp:comment_author>{long}</wp:comment_author><wp:comment_author_email>{long}</wp:comment_author_email>\
+         <wp:comment_author_url>http://{long}</wp:comment_author_url><wp:comment_author_IP>{long}</wp:comment_author_IP>\
+         <wp:comment_type>{long}</wp:comment_type><wp:comment_approved>{long}</wp:comment_approved><wp:comment_parent>5</wp:comment_parent></wp:comment>"
+    );
+    let ids = ["9223372036854775807", "-5", "x", "12"];
+    let all: String = ids.iter().map(|id| item(id, &more)).collect();
+    let file = format!("<rss><channel><wp:wxr_version>1.2</wp:wxr_version>{all}</channel></rss>");
+    let data = open(&site, &[]);
+    let admin = read(data.site(), |db| Ok(users::by_login(db, "admin")?)).unwrap().id;
+    let options = ImportOptions { authors: HashMap::new(), fallback: admin, files: false, any_html: true };
+    let report =
+        import(data.site(), &Context::background(), Cursor::new(file.into_bytes()), options, &|_| ()).await.unwrap();
+    assert_eq!((report.created, report.comments), (4, 4), "{:?}", report.problems);
+    let found = |what: &str| report.problems.iter().filter(|problem| problem.contains(what)).count();
+    assert_eq!(
+        (found("object of PHP"), found("meta key"), found("no taxonomy"), found("was its parent")),
+        (4, 4, 1, 4)
+    );
+    let stored = items(&exported(data.site(), &ExportFilter::default()));
+    assert!(
+        stored
+            .iter()
+            .all(|item| item.id < 1 << 20
+                && !item.meta.iter().any(|row| row.key.starts_with("_svc") || row.key == "evil"))
+    );
+    assert!(stored.iter().any(|item| item.id == 12));
+    // The next post has an ID as well.
+    let user = site.app_password();
+    let next = create(&site, &user, "posts", json!({"title": "Next", "status": "publish"})).await;
+    assert!(next["id"].as_i64().unwrap() < 1 << 20, "{}", next["id"]);
+}

@@ -20,7 +20,10 @@ use svc_text::{Quotes, specialchars_decode};
 use svc_wxr::{Author, Item, ItemTerm, MetaRow, SiteInfo, Writer};
 
 use crate::{
-    Settings, Site, SiteError, SiteResult, media::attached::AttachmentFiles, permalinks, transfer::is_transferred,
+    Settings, Site, SiteError, SiteResult,
+    media::attached::AttachmentFiles,
+    permalinks,
+    transfer::{AMPERSAND, is_transferred},
     users::locales::language_tag,
 };
 
@@ -332,7 +335,7 @@ fn items(
             meta: of_post.map(meta_rows).unwrap_or_default(),
             comments: comments.remove(&post.id).unwrap_or_default(),
             title: post.title,
-            guid: post.guid,
+            guid: post.guid.replace(AMPERSAND, "&"),
             content: post.content,
             excerpt: post.excerpt,
             comment_status: post.comment_status,

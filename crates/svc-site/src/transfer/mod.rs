@@ -12,3 +12,11 @@ pub mod upload;
 fn is_transferred(key: &str) -> bool {
     key != "_edit_lock" && !key.starts_with("_svc_")
 }
+
+/// A GUID as WordPress stores it. In files, it is a URL.
+fn stored_guid(guid: &str) -> String {
+    guid.replace(AMPERSAND, "&").replace('&', AMPERSAND)
+}
+
+/// The ampersand of a stored GUID.
+const AMPERSAND: &str = "&#038;";

@@ -65,7 +65,7 @@ pub fn survey(file: impl BufRead) -> Result<Survey, ReadError> {
 }
 
 /// Creates users for authors, with the site's default role and a password that nobody knows. Returns the users by the name with
-/// which the author logs in; an author whose name exists is that user.
+/// which the author logs in; an author whose name or email address exists is that user.
 ///
 /// # Errors
 /// Of the first user who cannot be created, such as one whose email address another user has.
@@ -78,7 +78,10 @@ pub async fn create_authors(
     let mut created = HashMap::new();
     for author in authors {
         let login = svc_text::sanitize_user(&author.login, true);
-        let existing = site.read(cx, |db| Ok(users::by_login(db, &login)?))?;
+        let existing = site.read(cx, |db| match users::by_login(db, &login)? {
+            None if !author.email.is_empty() => Ok(users::by_email(db, &author.email)?),
+            known => Ok(known),
+        })?;
         let id = match existing {
             Some(user) => user.id,
             None => create(site, cx, caller, author, login).await?,

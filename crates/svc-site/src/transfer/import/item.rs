@@ -41,6 +41,17 @@ const LAST_EDITOR: &str = "_edit_last";
 /// Meta of posts whose references are not resolved yet: an import that was interrupted is completed by the next one.
 pub(super) const PENDING: &str = "_svc_import_pending";
 
+/// Longest meta key, in characters.
+const MAX_KEY: usize = 255;
+
+/// The largest ID that is kept: the next posts get larger ones, also in programs with numbers of 32 bits.
+const MAX_KEPT_ID: i64 = 1 << 30;
+
+/// The text, as long as a column with room for this number of characters takes it.
+pub(super) fn clipped(text: &str, max: usize) -> String {
+    text.chars().take(max).collect()
+}
+
 /// An item, and what is known about it.
 pub(super) struct Work {
     pub(super) item: Item,
@@ -127,17 +138,17 @@ impl<'a> ItemImport<'a> {
             content: sanitize::content(&item.content, filtered),
             title: sanitize::title(&item.title, filtered),
             excerpt: sanitize::excerpt(&item.excerpt, filtered),
-            status: if item.status.is_empty() { "draft".to_owned() } else { item.status.clone() },
-            comment_status: item.comment_status.clone(),
-            ping_status: item.ping_status.clone(),
-            password: item.password.clone(),
-            slug: item.slug.clone(),
+            status: if item.status.is_empty() { "draft".to_owned() } else { clipped(&item.status, 20) },
+            comment_status: clipped(&item.comment_status, 20),
+            ping_status: clipped(&item.ping_status, 20),
+            password: clipped(&item.password, 255),
+            slug: clipped(&item.slug, 200),
             // Old files have no dates of modifications.
             modified: stamp::parse(&item.modified).or(date),
             modified_gmt: stamp::parse(&item.modified_gmt).or(date_gmt),
             parent: PostId(0),
-            guid: item.guid.clone(),
-            menu_order: item.menu_order,
+            guid: clipped(&item.guid, 255),
+            menu_order: item.menu_order.clamp(i32::MIN.into(), i32::MAX.into()),
             post_type: item.post_type.clone(),
             mime_type: file.map_or_else(String::new, |file| file.mime_type.clone()),
             comment_count: 0,
@@ -150,7 +161,7 @@ impl<'a> ItemImport<'a> {
             post.slug = slugs::unique(tx, &post, "", post_type, &self.import.settings.urls)?;
         }
         let wanted = PostId(item.id);
-        let is_free = wanted.0 > 0 && posts::outlines(tx, &[wanted])?.is_empty();
+        let is_free = (1..=MAX_KEPT_ID).contains(&wanted.0) && posts::outlines(tx, &[wanted])?.is_empty();
         let id = if is_free {
             posts::insert_with_id(tx, &Post { id: wanted, ..post.clone() })?
         } else {
@@ -200,8 +211,8 @@ impl<'a> ItemImport<'a> {
             let name = if term.name.is_empty() { &term.slug } else { &term.name };
             let new = Term {
                 taxonomy: term.taxonomy.clone(),
-                name: sanitize::term_name(name),
-                slug: svc_text::sanitize_title(&term.slug),
+                name: clipped(&sanitize::term_name(name), 200),
+                slug: clipped(&svc_text::sanitize_title(&term.slug), 200),
                 ..Term::default()
             };
             self.done.terms = self.done.terms.saturating_add(1);
@@ -253,6 +264,10 @@ impl<'a> ItemImport<'a> {
 
     /// The value to store. Objects of PHP are left out: WordPress would create them when it reads the value.
     fn value(&mut self, row: &MetaRow, of: &str) -> Option<StoredText> {
+        if row.key.is_empty() || row.key.chars().count() > MAX_KEY {
+            self.done.problems.push(format!("“{of}”: a meta key is empty or too long."));
+            return None;
+        }
         let value = from_stored(row.value.as_bytes());
         if has_objects(&value) {
             self.done.problems.push(format!("“{of}”: the value of {} is an object of PHP.", row.key));
@@ -310,17 +325,17 @@ impl<'a> ItemImport<'a> {
         let new = Comment {
             id: CommentId(0),
             post,
-            author: svc_text::strip_tags(&comment.author),
-            author_email: comment.author_email.clone(),
-            author_url: sanitize::author_url(&comment.author_url),
-            author_ip: comment.author_ip.clone(),
+            author: clipped(&svc_text::strip_tags(&comment.author), 245),
+            author_email: clipped(&comment.author_email, 100),
+            author_url: clipped(&sanitize::author_url(&comment.author_url), 200),
+            author_ip: clipped(&comment.author_ip, 100),
             date: stamp::parse(&comment.date),
             date_gmt: stamp::parse(&comment.date_gmt),
             content,
             karma: 0,
-            approved: comment.approved.clone(),
+            approved: clipped(&comment.approved, 20),
             agent: String::new(),
-            comment_type: kind.to_owned(),
+            comment_type: clipped(kind, 20),
             parent,
             user: self.author_of_id(comment.user).unwrap_or_default(),
         };

@@ -11,7 +11,7 @@ use svc_store::{
 use svc_versions::Context;
 use svc_wxr::Item;
 
-use crate::Site;
+use crate::{Site, transfer::stored_guid};
 
 /// Number of posts that are read at a time.
 const PAGE: u64 = 5_000;
@@ -44,11 +44,11 @@ impl Known {
             self.by_title.entry((title, date, post_type.clone())).or_insert(id);
         }
         if !guid.is_empty() {
-            self.by_guid.entry((guid, date, post_type)).or_insert(id);
+            self.by_guid.entry((stored_guid(&guid), date, post_type)).or_insert(id);
         }
     }
 
-    /// The post of an item.
+    /// The post of an item with a stored GUID.
     pub(super) fn find(&self, item: &Item) -> Option<PostId> {
         let date = stamp::parse(&item.date);
         let key = |text: &str| (text.to_owned(), date, item.post_type.clone());

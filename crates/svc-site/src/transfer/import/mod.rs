@@ -28,7 +28,7 @@ use self::{
     item::{ItemImport, Work},
     state::State,
 };
-use crate::{Settings, Site};
+use crate::{Settings, Site, transfer::stored_guid};
 pub use svc_wxr::Author;
 
 /// Number of posts of a transaction, and their size in bytes.
@@ -234,8 +234,9 @@ impl Import {
     async fn prepare(
         &self,
         cx: &Context,
-        item: Item,
+        mut item: Item,
     ) -> Result<Option<(Work, Option<crate::media::upload_store::WrittenFiles>)>, ImportError> {
+        item.guid = stored_guid(&item.guid);
         let name = || format!("{} “{}”", item.post_type, item.title);
         if item.status == "auto-draft" {
             return Ok(None);

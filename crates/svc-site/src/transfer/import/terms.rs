@@ -7,7 +7,10 @@ use svc_php::serialize::from_stored;
 use svc_store::{StoredText, meta, terms};
 use svc_versions::Context;
 
-use super::{Import, ImportError, item::has_objects};
+use super::{
+    Import, ImportError,
+    item::{clipped, has_objects},
+};
 use crate::{sanitize, transfer::is_transferred};
 
 impl Import {
@@ -29,8 +32,8 @@ impl Import {
             let name = if term.name.is_empty() { &term.slug } else { &term.name };
             let new = Term {
                 taxonomy: term.taxonomy.clone(),
-                name: sanitize::term_name(name),
-                slug: svc_text::sanitize_title(&term.slug),
+                name: clipped(&sanitize::term_name(name), 200),
+                slug: clipped(&svc_text::sanitize_title(&term.slug), 200),
                 description: sanitize::term_description(&term.description),
                 parent: parent.map_or(TermId(0), |parent| parent.id),
                 ..Term::default()
