@@ -22,7 +22,7 @@ pub struct PermalinkRoutes {
 
 #[rustfmt::skip]
 fn fields() -> Fields<PermalinkSettings, PermalinkDraft> {
-    let mut f = Fields::<PermalinkSettings, PermalinkDraft>::new("permalinks");
+    let mut f = Fields::<PermalinkSettings, PermalinkDraft>::new("permalink-structure");
     let text = |about: &str| string().describe(about).context(VIEW_EDIT);
     f.add("structure", text("Path of posts, with tags such as `%postname%`. Empty for plain URLs: `?p=1`.")).get(|p| p.structure.clone()).set(|d, v| d.structure = Some(v));
     f.add("category_base", text("Beginning of the paths of categories. Empty for `category`.")).get(|p| p.category_base.clone()).set(|d, v| d.category_base = Some(v));
