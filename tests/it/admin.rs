@@ -2,6 +2,7 @@
 
 mod menus;
 mod permalinks;
+mod templates;
 mod transfer;
 
 use serde_json::{Value, json};
@@ -76,6 +77,8 @@ const PAGES: &[(&str, usize)] = &[
     ("/wp-admin/edit.php?post_type=page", 3),
     ("/wp-admin/post-new.php?post_type=page", 3),
     ("/wp-admin/nav-menus.php", 4),
+    ("/wp-admin/site-editor.php", 4),
+    ("/wp-admin/site-editor.php?postType=wp_template_part", 4),
     ("/wp-admin/users.php", 4),
     ("/wp-admin/roles.php", 4),
     ("/wp-admin/user-new.php", 4),

@@ -18,7 +18,7 @@ use crate::{
 const SOURCES: &str = "script-src 'self'; style-src 'self'; img-src 'self' data: blob: http: https:; media-src 'self' blob: http: \
                        https:; connect-src 'self'; font-src 'self'; frame-src 'self'";
 
-/// Post types that are edited elsewhere: files with the media, menus and templates through the REST API.
+/// Post types that are edited elsewhere: files with the media, menus and templates on pages of their own.
 const NOT_LISTED: &[&str] = &[
     "attachment",
     "nav_menu_item",
@@ -41,6 +41,7 @@ pub(crate) const STATUS: &str = "site-health.php";
 pub(crate) const PERMALINKS: &str = "options-permalink.php";
 pub(crate) const EXPORT: &str = "export.php";
 pub(crate) const IMPORT: &str = "import.php";
+pub(crate) const TEMPLATES: &str = "site-editor.php";
 
 /// Name of the URL that receives the file of an import.
 pub(crate) const IMPORT_FILE: &str = "import-file.php";
@@ -255,6 +256,7 @@ impl AdminRequest<'_> {
         }
         if self.can("edit_theme_options") {
             nav.push(entry("Menus", self.url("nav-menus.php", &[])));
+            nav.push(entry("Templates", self.url(TEMPLATES, &[])));
         }
         if self.can("list_users") {
             let mut item = entry("Users", self.url("users.php", &[]));

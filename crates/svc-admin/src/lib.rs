@@ -18,6 +18,7 @@ mod request;
 mod roles;
 mod settings;
 mod status;
+mod templates;
 mod terms;
 mod users;
 
@@ -193,6 +194,7 @@ impl AdminRequest<'_> {
             "edit-tags.php" => self.list_terms().await,
             "term.php" => self.edit_term().await,
             "nav-menus.php" => self.show_menus().await,
+            layout::TEMPLATES => self.show_templates().await,
             "users.php" => self.list_users().await,
             layout::ROLES => self.show_roles().await,
             "user-new.php" => self.new_user().await,
@@ -216,6 +218,7 @@ impl AdminRequest<'_> {
             "edit-tags.php" => self.change_terms(form).await,
             "term.php" => self.save_term(form).await,
             "nav-menus.php" => self.change_menu(form).await,
+            layout::TEMPLATES => self.change_template(form).await,
             "user-new.php" => self.create_user(form).await,
             "user-edit.php" => self.save_user(form).await,
             "options-general.php" => self.save_settings(form).await,

@@ -16,6 +16,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("spam", "Marked as spam."),
     ("replied", "Reply published."),
     ("restored-revision", "The revision has been restored."),
+    ("reset", "The theme's version is back."),
     ("uploaded", "Uploaded."),
 ];
 

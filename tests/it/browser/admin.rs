@@ -98,6 +98,8 @@ async fn all_pages_are_accessible_at_every_width() {
         ("categories", "edit-tags.php?taxonomy=category"),
         ("term", "term.php?taxonomy=category&tag_ID=1"),
         ("menus", "nav-menus.php"),
+        ("templates", "site-editor.php"),
+        ("template-parts", "site-editor.php?postType=wp_template_part"),
         ("users", "users.php"),
         ("roles", "roles.php"),
         ("new-user", "user-new.php"),

@@ -19,6 +19,29 @@ use crate::{
 /// Name of the page.
 const PAGE: &str = "nav-menus.php";
 
+/// Objects that can be entries of a menu, besides pages.
+struct ObjectKind {
+    label: &'static str,
+    rest_base: &'static str,
+    /// The attributes of the block: what the object is.
+    kind: &'static str,
+    name: &'static str,
+}
+
+const OBJECTS: [ObjectKind; 3] = [
+    ObjectKind { label: "Posts", rest_base: "posts", kind: "post-type", name: "post" },
+    ObjectKind { label: "Categories", rest_base: "categories", kind: "taxonomy", name: "category" },
+    ObjectKind { label: "Tags", rest_base: "tags", kind: "taxonomy", name: "tag" },
+];
+
+/// The name of a term, or the title of a post.
+fn object_label(item: &Value) -> String {
+    match text(item, "/name") {
+        "" => title_of(item),
+        name => plain(name),
+    }
+}
+
 /// An entry as the template shows it.
 struct EntryView {
     depth: usize,
@@ -47,6 +70,8 @@ struct MenuView {
     entries: Vec<EntryView>,
     /// Pages that can be added: IDs and titles.
     pages: Vec<(i64, String)>,
+    /// Other objects that can be added, in groups: values and names.
+    objects: Vec<(&'static str, Vec<(String, String)>)>,
     /// What was typed for a new link, if it was rejected.
     new_link: (String, String),
     /// The entries as they were typed, if they could not be stored.
@@ -134,8 +159,9 @@ impl AdminRequest<'_> {
                 .map(|(action, name, label)| (*name, *label, entries::can(&stored, at, *action)))
                 .collect(),
         };
-        let pages = self.pages_to_add().await?;
+        let (pages, objects) = (self.pages_to_add().await?, self.objects_to_add().await?);
         Ok(MenuView {
+            objects,
             title: menu.title,
             state: menu.state,
             entries: stored.iter().enumerate().map(view).collect(),
@@ -152,6 +178,33 @@ impl AdminRequest<'_> {
     async fn pages_to_add(&self) -> Result<Vec<Value>, Error> {
         let call = self.get("pages").query("per_page", "100").query("orderby", "title").query("order", "asc");
         Ok(items(&call.query("_fields", "id,title,link,parent").send().await?.data).to_vec())
+    }
+
+    /// The latest posts, and the first hundred terms of the taxonomies of posts.
+    async fn objects_to_add(&self) -> Result<Vec<(&'static str, Vec<(String, String)>)>, Error> {
+        let mut groups = Vec::new();
+        for object in &OBJECTS {
+            let found =
+                self.get(object.rest_base).query("per_page", "100").query("_fields", "id,title,name").send().await?;
+            let value = |item: &Value| (format!("{} {}", object.name, item["id"]), object_label(item));
+            let values: Vec<(String, String)> = items(&found.data).iter().map(value).collect();
+            if !values.is_empty() {
+                groups.push((object.label, values));
+            }
+        }
+        Ok(groups)
+    }
+
+    /// The entry of the object that a form names.
+    async fn object_entry(&self, chosen: &str) -> Result<Entry, Error> {
+        let missing = || bad_request("admin_no_object", "This does not exist any more.");
+        let (name, id) = chosen.split_once(' ').ok_or_else(missing)?;
+        let object = OBJECTS.iter().find(|object| object.name == name).ok_or_else(missing)?;
+        let id = id.parse::<u64>().map_err(|_| missing())?;
+        let route = format!("{}/{id}", object.rest_base);
+        let item = self.get(route).query("_fields", "id,title,name,link").send().await.map_err(|_| missing())?.data;
+        let id = item["id"].as_i64().unwrap_or_default();
+        Ok(Entry::link(&object_label(&item), text(&item, "/link"), Some((id, object.kind, object.name))))
     }
 
     /// Creates a menu, or changes the shown one.
@@ -221,6 +274,7 @@ impl AdminRequest<'_> {
                 let missing = |_| bad_request("admin_no_page", "This page does not exist any more.");
                 Some(page_entry(&page.map_err(missing)?.data))
             }
+            "add-object" => Some(self.object_entry(form.get("object")).await?),
             "add-link" => {
                 let (label, url) = (form.get("new-label").trim(), form.get("new-url").trim());
                 check_link(label, url)?;
