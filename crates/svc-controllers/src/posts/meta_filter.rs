@@ -89,25 +89,38 @@ pub(super) fn clauses(fields: &[Arc<MetaField>], sent: &Map<String, Value>) -> V
     for (name, condition) in sent {
         let Some(field) = fields.iter().find(|field| field.name == *name) else { continue };
         let Some(value_type) = field.query_type() else { continue };
-        let mut add = |compare, values| {
-            all.push(MetaClause { key: field.key.clone(), values, compare, value_type, indexed: true });
+        let clause = |compare, values| MetaClause {
+            key: field.key.clone(),
+            values,
+            compare,
+            value_type,
+            indexed: true,
+            other_end: None,
         };
+        let mut add = |compare, values| all.push(clause(compare, values));
         let Value::Object(conditions) = condition else {
             add(MetaCompare::Eq, vec![text(condition)]);
             continue;
         };
+        let mut bounds = [Vec::new(), Vec::new()];
         for (operator, value) in conditions {
             match (operator.as_str(), value) {
-                ("gt", value) => add(MetaCompare::Gt, vec![text(value)]),
-                ("gte", value) => add(MetaCompare::Gte, vec![text(value)]),
-                ("lt", value) => add(MetaCompare::Lt, vec![text(value)]),
-                ("lte", value) => add(MetaCompare::Lte, vec![text(value)]),
+                ("gt", value) => bounds[0].push((MetaCompare::Gt, text(value))),
+                ("gte", value) => bounds[0].push((MetaCompare::Gte, text(value))),
+                ("lt", value) => bounds[1].push((MetaCompare::Lt, text(value))),
+                ("lte", value) => bounds[1].push((MetaCompare::Lte, text(value))),
                 ("in", Value::Array(values)) => add(MetaCompare::In, values.iter().map(text).collect()),
                 ("exists", Value::Bool(false)) => add(MetaCompare::NotExists, Vec::new()),
                 ("exists", _) => add(MetaCompare::Exists, Vec::new()),
                 _ => {}
             }
         }
+        // Both ends of a range are one clause, so that one value must be in it.
+        let [mut lower, mut upper] = bounds;
+        while let Some((compare, value)) = lower.pop() {
+            all.push(MetaClause { other_end: upper.pop(), ..clause(compare, vec![value]) });
+        }
+        all.extend(upper.into_iter().map(|(compare, value)| clause(compare, vec![value])));
     }
     all
 }

@@ -120,6 +120,8 @@ pub struct MetaClause {
     pub values: Vec<String>,
     /// Comparison operator.
     pub compare: MetaCompare,
+    /// Another comparison that the same value must match: the other end of a range.
+    pub other_end: Option<(MetaCompare, String)>,
     /// Type of the comparison.
     pub value_type: MetaType,
     /// Whether the key has an index for comparisons of this type ([`crate::meta_indexes`]).

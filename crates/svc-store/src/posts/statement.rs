@@ -371,25 +371,32 @@ fn typed(sql: &dyn SqlDialect, e: Expr, value_type: MetaType) -> Expr {
 }
 
 fn meta_compare(sql: &dyn SqlDialect, clause: &MetaClause, mut rows: SelectStatement) -> SelectStatement {
-    let stored = Expr::col(("m", "meta_value"));
-    let cast = |e: Expr| typed(sql, e, clause.value_type);
-    let stored = cast(stored);
-    let value = || cast(Expr::val(clause.values.first().map_or("", String::as_str)));
-    let values = || clause.values.iter().map(|v| cast(Expr::val(v.as_str()))).collect::<Vec<_>>();
-    let pattern = || crate::query::contains(clause.values.first().map_or("", String::as_str));
-    rows.and_where(match clause.compare {
+    rows.and_where(compared(sql, clause.value_type, clause.compare, &clause.values));
+    if let Some((compare, value)) = &clause.other_end {
+        rows.and_where(compared(sql, clause.value_type, *compare, std::slice::from_ref(value)));
+    }
+    rows
+}
+
+fn compared(sql: &dyn SqlDialect, value_type: MetaType, compare: MetaCompare, values: &[String]) -> Expr {
+    let cast = |e: Expr| typed(sql, e, value_type);
+    let stored = cast(Expr::col(("m", "meta_value")));
+    let first = || values.first().map_or("", String::as_str);
+    let value = || cast(Expr::val(first()));
+    let all = || values.iter().map(|v| cast(Expr::val(v.as_str()))).collect::<Vec<_>>();
+    let pattern = || crate::query::contains(first());
+    match compare {
         MetaCompare::Ne => stored.ne(value()),
         MetaCompare::Gt => stored.gt(value()),
         MetaCompare::Gte => stored.gte(value()),
         MetaCompare::Lt => stored.lt(value()),
         MetaCompare::Lte => stored.lte(value()),
-        MetaCompare::In => stored.is_in(values()),
-        MetaCompare::NotIn => stored.is_not_in(values()),
+        MetaCompare::In => stored.is_in(all()),
+        MetaCompare::NotIn => stored.is_not_in(all()),
         MetaCompare::Like => stored.like(pattern()),
         MetaCompare::NotLike => stored.not_like(pattern()),
         MetaCompare::Eq | MetaCompare::Exists | MetaCompare::NotExists => stored.eq(value()),
-    });
-    rows
+    }
 }
 
 fn ids(list: &[PostId]) -> Vec<i64> {

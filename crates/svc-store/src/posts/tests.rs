@@ -43,7 +43,8 @@ fn tax(relation: Relation, clauses: &[(&str, &[i64], TaxOperator, bool)]) -> Pos
 }
 
 fn meta_is(key: &str, values: &[&str], compare: MetaCompare, value_type: MetaType) -> PostQuery {
-    let clause = MetaClause { key: key.to_owned(), values: texts(values), compare, value_type, indexed: false };
+    let clause =
+        MetaClause { key: key.to_owned(), values: texts(values), compare, value_type, indexed: false, other_end: None };
     let meta = Clauses { relation: Relation::And, clauses: vec![clause] };
     PostQuery { meta, post_types: texts(&["post", "page", "book"]), ..base() }
 }

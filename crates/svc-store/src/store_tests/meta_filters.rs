@@ -87,6 +87,13 @@ fn compare(value_type: MetaType, a: &str, b: &str) -> Ordering {
 }
 
 fn matches(clause: &MetaClause, values: &[&str]) -> bool {
+    if let Some((by, end)) = &clause.other_end {
+        let ends = [
+            MetaClause { other_end: None, ..clause.clone() },
+            MetaClause { other_end: None, compare: *by, values: vec![end.clone()], ..clause.clone() },
+        ];
+        return values.iter().any(|value| ends.iter().all(|end| matches(end, &[value])));
+    }
     let any = |fits: &dyn Fn(Ordering) -> bool| {
         values.iter().any(|value| clause.values.iter().any(|wanted| fits(compare(clause.value_type, value, wanted))))
     };
@@ -104,7 +111,11 @@ fn matches(clause: &MetaClause, values: &[&str]) -> bool {
 fn clause(key: &str, compare: MetaCompare, values: &[&str]) -> MetaClause {
     let value_type = KEYS.iter().find(|(name, _)| *name == key).unwrap().1;
     let values = values.iter().map(|value| (*value).to_owned()).collect();
-    MetaClause { key: key.to_owned(), values, compare, value_type, indexed: true }
+    MetaClause { key: key.to_owned(), values, compare, value_type, indexed: true, other_end: None }
+}
+
+fn range(key: &str, lower: (MetaCompare, &str), upper: (MetaCompare, &str)) -> MetaClause {
+    MetaClause { other_end: Some((upper.0, upper.1.to_owned())), ..clause(key, lower.0, &[lower.1]) }
 }
 
 fn filtered(clauses: Vec<MetaClause>) -> PostQuery {
@@ -133,6 +144,9 @@ fn filters_and_orders_are_those_of_the_values() {
                 vec![clause(price, By::Eq, &["5"])],
                 vec![clause(price, By::Gte, &["5"])],
                 vec![clause(price, By::Gt, &["5"]), clause(price, By::Lt, &["100"])],
+                vec![range(price, (By::Gt, "5"), (By::Lt, "100"))],
+                vec![range(price, (By::Gte, "5"), (By::Lte, "5"))],
+                vec![range(isbn, (By::Gt, "978-1"), (By::Lte, "978-3"))],
                 vec![clause(price, By::Lte, &["0"])],
                 vec![clause(price, By::In, &["7", "19.50", "1e2"])],
                 vec![clause(price, By::Exists, &[])],
