@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
 mod admin;
+mod backup_bucket;
 mod browser;
 mod bucket;
 mod cache_tags;

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod backup;
 mod caches;
 mod keys;
 mod layers;
@@ -32,6 +33,7 @@ use svc_monitoring::MonitoringAddress;
 use svc_packages::theme;
 use svc_registrations::Registrations;
 
+pub use backup::{BackupConfig, BackupTarget, BucketAccess};
 pub use caches::Caches;
 pub use keys::{KEY_FILE, SecretKeys};
 pub use origin::SettingOrigin;
@@ -41,6 +43,7 @@ pub use tls::{CertificateSource, Tls};
 pub use values::{Environment, LogFormat, SiteUrl};
 pub use wordpress::WordPress;
 
+pub use backup::target as backup_target;
 pub use suggest::did_you_mean;
 
 use layers::Layers;
@@ -133,6 +136,8 @@ pub struct Config {
     pub content_dir: PathBuf,
     /// Bucket for uploads, if they are not in the content folder.
     pub uploads: Option<Bucket>,
+    /// The continuous backup.
+    pub backup: BackupConfig,
     /// Brand of the REST API.
     pub brand: Brand,
     /// Theme to activate at every start.
@@ -320,6 +325,7 @@ impl Config {
             search_index_min_posts: read.required("search_index_min_posts", min_posts)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
+            backup: backup::read(read, folder)?,
             brand,
             theme: read.optional("theme", |name| match theme::is_folder_name(name) {
                 true => Ok(name.to_owned()),
@@ -405,6 +411,11 @@ impl Config {
             format!("the environment variable {name} is not a setting{}", did_you_mean(name, known))
         };
         let mut all: Vec<String> = self.unknown_variables.iter().map(message).collect();
+        if self.backup.to.is_some() && self.wordpress.is_some() {
+            all.push("`backup.to` has no effect with `wordpress.upstream`: WordPress has the database".to_owned());
+        } else if self.backup.to.is_some() && !self.database.expose().starts_with("sqlite:") {
+            all.push("`backup.to` has no effect: only SQLite databases are backed up continuously".to_owned());
+        }
         if self.explorer == Some(true) && self.wordpress.is_some() {
             all.push("`explorer` has no effect with `wordpress.upstream`: WordPress has its paths".to_owned());
         }

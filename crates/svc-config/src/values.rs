@@ -238,6 +238,21 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     ms.map(Duration::from_millis).ok_or_else(|| "must be a time such as 500ms or 2s".to_owned())
 }
 
+/// A time: a number followed by ms, s, m, h or d.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let milliseconds = match unit.trim() {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => 0_u64,
+    };
+    let time = number.parse::<u64>().ok().and_then(|n| n.checked_mul(milliseconds)).filter(|n| *n > 0);
+    time.map(Duration::from_millis).ok_or_else(|| "must be a time such as 500ms, 1s, 30m, 12h or 7d".to_owned())
+}
+
 /// A number from 1 to a million.
 pub(super) fn count(text: &str) -> Result<u64, String> {
     text.parse()
@@ -317,6 +332,16 @@ mod tests {
         }
         for text in ["", "0", "MB", "-1", "1.5MB", "99999999999999GB", "5 apples"] {
             assert!(size(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for (text, seconds) in [("500ms", 0.5), ("1s", 1.0), ("30m", 1_800.0), ("12 h", 43_200.0), ("7d", 604_800.0)] {
+            assert_eq!(duration(text).map(|time| time.as_secs_f64()), Ok(seconds), "{text}");
+        }
+        for text in ["", "1", "0s", "d", "1w", "1.5h", "99999999999999999d"] {
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use svc_versions::{Context, Stamp};
 
+use crate::engine::sqlite::LogReader;
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::row_log::RowLog;
@@ -85,6 +86,12 @@ pub(crate) trait Backend: Send + Sync {
 
     /// Size of the write-ahead log in bytes, if the engine has one in a file.
     fn wal_bytes(&self) -> Option<u64>;
+
+    /// A reader of the write-ahead log; `None` if the engine has none in a file, or it is not [followed](crate::StoreConfig::follow_log).
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    fn log_reader(&self) -> Result<Option<LogReader>>;
 
     /// Whether the file or the server refuses writes.
     ///

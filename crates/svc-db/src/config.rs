@@ -78,6 +78,9 @@ pub struct StoreConfig {
     pub wait_timeout: Duration,
     /// Whether each commit waits for the disk, so that acknowledged writes survive a power failure (SQLite).
     pub durable: bool,
+    /// Whether the write-ahead log can be followed ([`Database::log_reader`](crate::Database::log_reader)). The log then stays when the
+    /// database is closed, so that it can be followed from where it was (SQLite).
+    pub follow_log: bool,
     /// Memory for pages of the database, in bytes, for all connections together (SQLite). Other pages are read through the
     /// memory of the operating system.
     pub page_cache: u64,
@@ -101,6 +104,7 @@ impl StoreConfig {
             read_timeout: Some(Duration::from_secs(10)),
             wait_timeout: Duration::from_secs(5),
             durable: true,
+            follow_log: false,
             page_cache: 16 << 20,
             change_log: None,
             staleness: Duration::ZERO,

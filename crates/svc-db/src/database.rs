@@ -12,6 +12,7 @@ use crate::backend::{Backend, block_in_place, leave_runtime};
 use crate::change_log::{self, LoggedChange};
 use crate::change_record::Subscriber;
 use crate::config::StoreConfig;
+use crate::engine::sqlite::LogReader;
 use crate::engine::{self, table_manager};
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
@@ -352,6 +353,15 @@ impl Database {
             pool: self.0.pool(),
             wal_bytes: self.0.wal_bytes(),
         }
+    }
+
+    /// A reader of the write-ahead log, for backups. There must be at most one at a time. `None` if the engine has no such log, or
+    /// the configuration does not [follow](StoreConfig::follow_log) it.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn log_reader(&self) -> Result<Option<LogReader>> {
+        self.0.log_reader()
     }
 
     /// Whether writes fail because of how the database is set up: a file or file system that cannot be written, or a server that is

@@ -49,7 +49,7 @@ pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 pub use svc_db::{
-    ChangeRecord, DatabaseUrl, DatabaseUsage, Db, Dialect, HeldSnapshot, LogBounds, LoggedChange, Object,
+    ChangeRecord, DatabaseUrl, DatabaseUsage, Db, Dialect, HeldSnapshot, LogBounds, LogReader, LoggedChange, Object,
     OpenTransaction, Operation, Result, Row, Rows, StoreConfig, StoreError, Subscriber, Tx, get_or_load, mysql_options,
     stamp,
 };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use svc_db::{
-    Database, DatabaseUsage, Db, HeldSnapshot, LoggedChange, OpenTransaction, Result, StoreConfig, StoreError,
-    Subscriber, Tx,
+    Database, DatabaseUsage, Db, HeldSnapshot, LogReader, LoggedChange, OpenTransaction, Result, StoreConfig,
+    StoreError, Subscriber, Tx,
 };
 use svc_search::SearchIndexState;
 use svc_versions::{Context, Stamp, Versions};
@@ -43,6 +43,14 @@ impl Store {
     /// What the database has done since it was opened, and the state of its connections.
     pub fn usage(&self) -> DatabaseUsage {
         self.database.usage()
+    }
+
+    /// A reader of the write-ahead log, for backups ([`Database::log_reader`]).
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn log_reader(&self) -> Result<Option<LogReader>> {
+        self.database.log_reader()
     }
 
     /// Whether the database cannot be written ([`Database::is_read_only`]).

@@ -2,7 +2,10 @@
 //!
 //! Clients create posts. On SQLite the server is killed repeatedly, and its database is checked for damage after each kill. On MySQL
 //! the database server is killed; the server must respond with 503 and `Retry-After` meanwhile and resume automatically. At the
-//! end every acknowledged write must be stored completely, and no other write partially.
+//! end every acknowledged write must be stored completely, and no other write partially. A server that backs up continuously is killed,
+//! and its backup is restored.
+
+mod backup;
 
 use std::{
     collections::BTreeMap,
@@ -43,28 +46,52 @@ fn main() -> ExitCode {
     xtask_support::tasks::main(|call| run(&call.options()))
 }
 
+/// What is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    Sqlite,
+    Mysql,
+    Backup,
+}
+
 /// Arguments of the task.
 #[derive(clap::Args)]
 struct Options {
+    /// What is killed [default: everything].
+    #[arg(value_name = "PART")]
+    part: Option<Part>,
     /// How often the server is killed.
     #[arg(long, value_name = "N", default_value_t = 100)]
     kills: usize,
     /// How often the database server is killed.
     #[arg(long, value_name = "N", default_value_t = 20)]
     database_kills: usize,
+    /// How often a server that backs up continuously is killed.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    backup_kills: usize,
+    /// How many points in time are restored.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    points: usize,
 }
 
 fn run(options: &Options) -> Result<()> {
     let program = server::build(None, false)?;
-    let sqlite = on_sqlite(&program, options.kills)?;
-    let mysql = match MariaDb::start(&["--skip-networking"])? {
-        Some(mysql) => on_mysql(&program, mysql, options.database_kills)?,
-        None => {
-            say("skipped: mariadbd is not installed")?;
-            0
+    let is_wanted = |part| options.part.is_none_or(|wanted| wanted == part);
+    let mut failures = 0;
+    if is_wanted(Part::Sqlite) {
+        failures += on_sqlite(&program, options.kills)?;
+    }
+    if is_wanted(Part::Mysql) {
+        match MariaDb::start(&["--skip-networking"])? {
+            Some(mysql) => failures += on_mysql(&program, mysql, options.database_kills)?,
+            None => say("skipped: mariadbd is not installed")?,
         }
-    };
-    if sqlite + mysql == 0 { Ok(()) } else { bail!("writes were lost") }
+    }
+    if is_wanted(Part::Backup) {
+        failures += backup::on_backup(&program, options.backup_kills, options.points)?;
+        failures += backup::with_others(options.backup_kills, options.points)?;
+    }
+    if failures == 0 { Ok(()) } else { bail!("writes were lost, or restored wrongly") }
 }
 
 /// A site in a temporary folder, and the writes to it.

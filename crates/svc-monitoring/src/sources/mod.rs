@@ -1,5 +1,6 @@
 //! Where metrics come from. Each module writes those of one source.
 
+mod backup;
 mod checks;
 #[cfg(feature = "wordpress")]
 mod front;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 
 /// Folders of a content folder that are copied.
-const FOLDERS: [&str; 3] = ["uploads", "themes", "plugins"];
+pub(crate) const FOLDERS: [&str; 3] = ["uploads", "themes", "plugins"];
 
 /// Maximum depth of folders.
 const DEPTH_LIMIT: usize = 64;

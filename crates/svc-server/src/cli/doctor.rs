@@ -35,7 +35,7 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let unused: SiteUrl = "http://localhost".parse().map_err(anyhow::Error::msg)?;
     let open = builder.open(config, &unused)?;
     let progress = Progress::start("checking the site");
-    let (report, n_critical) = block_on(results(open.site(), open.home(), &progress))??;
+    let (report, mut n_critical) = block_on(results(open.site(), open.home(), &progress))??;
     drop(progress);
     say(&report);
     let jobs: Vec<_> = open.jobs().names().collect();
@@ -51,7 +51,14 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     if let Some((report, _)) = &certificate {
         say(report);
     }
-    let n_critical = n_critical + usize::from(certificate.is_some_and(|(_, is_critical)| is_critical));
+    n_critical += usize::from(certificate.is_some_and(|(_, is_critical)| is_critical));
+    if let Some((found, wrong)) = super::backup::examine(config) {
+        say(&found);
+        if let Some(wrong) = wrong {
+            say(&format!("critical  {wrong}"));
+            n_critical += 1;
+        }
+    }
     if config.wp_config.is_some() {
         super::wordpress::report(&open)?;
     }

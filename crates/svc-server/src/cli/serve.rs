@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
+use svc_backup::Backup;
 use svc_listen::InFlight;
 use svc_monitoring::{MonitoringListener, SiteUsage};
 use svc_site::jobs::Supervisor;
@@ -10,7 +11,7 @@ use svc_store::SearchIndexer;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{
-    next_steps,
+    backup, next_steps,
     output::{say, show},
     reload,
 };
@@ -124,7 +125,7 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     let tls = tls.map(|tls| tls.start(site.home(), here, &config.limits)).transpose()?;
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
-    let running = Running::start(site, config, &requests).await?;
+    let running = Running::start(site, config, &requests, &lock).await?;
     let serving = svc_listen::serve(listener, running.site.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
     svc_listen::notify_ready();
@@ -136,13 +137,15 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
     }
-    let (site, monitoring) = running.end().await;
+    let (site, monitoring, backup) = running.end().await;
     hangups.abort();
     if let Some(tls) = tls {
         tls.stop().await;
     }
-    drop(lock);
     requests.end().await;
+    // It stores what the last requests have written.
+    drop(tokio::task::spawn_blocking(move || drop(backup)).await);
+    drop(lock);
     if let Some(monitoring) = monitoring {
         monitoring.stop().await;
     }
@@ -158,15 +161,22 @@ struct Running {
     reports: JoinHandle<()>,
     history: JoinHandle<()>,
     monitoring: Option<MonitoringListener>,
+    backup: Option<Backup>,
 }
 
 impl Running {
     /// Starts the tasks.
-    async fn start(site: OpenSite, config: &Config, requests: &InFlight) -> Result<Running> {
+    async fn start(site: OpenSite, config: &Config, requests: &InFlight, lock: &DataLock) -> Result<Running> {
         let jobs = site.start_jobs();
         let usage = site.usage(requests.clone(), jobs.states());
+        let backup = backup::start(config, &site, lock)?;
+        let metrics = site.metrics(&usage);
+        let metrics = match &backup {
+            Some(backup) => metrics.with(backup.status()),
+            None => metrics,
+        };
         let monitoring = match &config.monitoring {
-            Some(address) => Some(MonitoringListener::start(address, site.checks(), site.metrics(&usage)).await?),
+            Some(address) => Some(MonitoringListener::start(address, site.checks(), metrics).await?),
             None => None,
         };
         if let Some(monitoring) = &monitoring {
@@ -178,6 +188,7 @@ impl Running {
             history: tokio::spawn(site.record_history(&usage)),
             reports: tokio::spawn(report_on_signal(usage)),
             monitoring,
+            backup,
             site,
         })
     }
@@ -189,14 +200,14 @@ impl Running {
         self.site.end_streams();
     }
 
-    /// Stops the tasks. The monitoring listener is to be stopped last.
-    async fn end(self) -> (OpenSite, Option<MonitoringListener>) {
+    /// Stops the tasks. The backup is to be stopped after the last request, and the monitoring listener last.
+    async fn end(self) -> (OpenSite, Option<MonitoringListener>, Option<Backup>) {
         self.jobs.stop().await;
         // The thread stops after the posts that it is reading.
         drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
         self.history.abort();
-        (self.site, self.monitoring)
+        (self.site, self.monitoring, self.backup)
     }
 }
 

@@ -329,5 +329,6 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     settings.change_log = config.change_log;
     settings.readers = config.readers;
     settings.page_cache = config.caches.pages;
+    settings.follow_log = config.backup.to.is_some();
     Store::open(&settings).map_err(Error::store("cannot open the database"))
 }

@@ -47,13 +47,22 @@ fn family(name: &str) -> String {
     of_histogram.unwrap_or(name).to_owned()
 }
 
+/// The names of the dashboard and of the alerts that `/metrics` does not have, among those with this prefix.
+pub(crate) fn missing_of(metrics: &str, prefix: &str) -> Vec<String> {
+    absent(metrics, |name| name.starts_with(prefix))
+}
+
 /// The names of the dashboard and of the alerts that `/metrics` does not have, among those of servers in front of a WordPress or of
-/// all others.
+/// all others without a continuous backup.
 pub(crate) fn missing(metrics: &str, in_front: bool) -> Vec<String> {
+    absent(metrics, |name| name.starts_with("svc_bridge_") == in_front && !name.starts_with("svc_backup_"))
+}
+
+fn absent(metrics: &str, of: impl Fn(&str) -> bool) -> Vec<String> {
     let families: BTreeSet<&str> =
         metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
     let used = names(ALERTS).into_iter().chain(names(DASHBOARD));
-    used.filter(|name| name.starts_with("svc_bridge_") == in_front && !families.contains(name.as_str())).collect()
+    used.filter(|name| of(name) && !families.contains(name.as_str())).collect()
 }
 
 #[test]

@@ -4,6 +4,8 @@
 
 mod config;
 #[cfg(unix)]
+mod continuous_backup;
+#[cfg(unix)]
 mod deploy;
 #[cfg(unix)]
 mod documentation;

@@ -298,6 +298,10 @@ fn a_backup_restores_the_whole_site() {
     let secret = credentials(own, None);
     std::fs::create_dir_all(own.join("svc-data/content/uploads/2026")).unwrap();
     std::fs::write(own.join("svc-data/content/uploads/2026/a.txt"), "uploaded").unwrap();
+    let certificate = own.join("svc-data/acme/certificate.pem");
+    std::fs::create_dir(own.join("svc-data/acme")).unwrap();
+    std::fs::write(&certificate, "certificate and key").unwrap();
+    std::fs::set_permissions(&certificate, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let server = Server::start(own, None);
     let alone = printed(own, &["backup", &path("alone.db")]);
     assert!(alone.contains("database only") && alone.contains("keys.toml"), "{alone}");
@@ -322,6 +326,11 @@ fn a_backup_restores_the_whole_site() {
         std::fs::read(own.join("other/svc-data/keys.toml")).unwrap(),
         std::fs::read(own.join("svc-data/keys.toml")).unwrap()
     );
+    for copy in ["whole/acme", "other/svc-data/acme"] {
+        let mode =
+            |path: &str| std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(own.join(path)).unwrap()) & 0o777;
+        assert_eq!((mode(copy), mode(&format!("{copy}/certificate.pem"))), (0o700, 0o600), "{copy}");
+    }
     let changed = Server::start(own, None);
     let (status, post) = changed.send("POST", POSTS, &secret, Some(&json!({"title": "later", "status": "publish"})));
     assert_eq!(status, 201, "{post}");

@@ -23,6 +23,7 @@ use crate::backend::Job;
 use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE, block_in_place, leave_runtime};
 use crate::change_record::ChangeRecord;
 use crate::config::StoreConfig;
+use crate::engine::sqlite::LogReader;
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx, VersionSource};
 use crate::quoted::quoted;
@@ -328,6 +329,10 @@ impl Backend for MySqlPool {
 
     fn wal_bytes(&self) -> Option<u64> {
         None
+    }
+
+    fn log_reader(&self) -> Result<Option<LogReader>> {
+        Ok(None)
     }
 
     fn is_read_only(&self) -> Result<bool> {

@@ -23,6 +23,9 @@ const MAX_CACHED_STATEMENTS: usize = 256;
 /// Minimum size of the page cache of a connection, in KiB.
 const MIN_PAGE_CACHE: i64 = 256;
 
+/// Size of a log that is kept, when it is started over.
+pub(crate) const LOG_SIZE: u32 = 64 << 20;
+
 /// Number of virtual machine instructions between checks of the deadline.
 const PROGRESS_INSTRUCTIONS: i32 = 5_000;
 
@@ -55,6 +58,7 @@ fn millis(t: Duration) -> u64 {
 }
 
 /// A connection to an SQLite file.
+#[derive(Debug)]
 pub(crate) struct Sqlite {
     pub(crate) raw: Connection,
     pub(crate) deadline: Deadline,
@@ -109,6 +113,21 @@ impl Sqlite {
         // A negative number is an amount of memory, in KiB.
         let kib = i64::try_from(bytes >> 10).unwrap_or(i64::MAX).max(MIN_PAGE_CACHE);
         self.raw.pragma_update(None, "cache_size", -kib).map_err(error)
+    }
+
+    /// Whether the database has a write-ahead log.
+    pub(crate) fn has_log(&self) -> Result<bool> {
+        let mode: String = self.raw.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(error)?;
+        Ok(mode == "wal")
+    }
+
+    /// Leaves it to the caller when the log is written to the database. Not even closing the connection does so.
+    pub(crate) fn keep_log(&self) -> Result<()> {
+        self.raw.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(error)?;
+        let pragma = |sql: String| self.raw.query_row(&sql, [], |_| Ok(())).map_err(error);
+        pragma("PRAGMA wal_autocheckpoint = 0".to_owned())?;
+        // The file becomes short again when the log is started over after a large transaction.
+        pragma(format!("PRAGMA journal_size_limit = {LOG_SIZE}"))
     }
 
     /// Checks the whole file for corruption.

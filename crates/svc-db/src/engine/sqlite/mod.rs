@@ -7,6 +7,7 @@ pub(crate) mod connection;
 mod counts;
 mod dialect;
 mod file_guard;
+mod log;
 mod other_writers;
 mod pool;
 mod row_log;
@@ -19,6 +20,8 @@ mod wal_index;
 mod writer;
 
 pub(crate) use dialect::SqliteDialect;
+pub use log::{LogPosition, LogReader, NewFrames, PageImage};
+pub use pool::check_file;
 pub(crate) use pool::{SqlitePool, temporary_path};
 pub(crate) use table_manager::SqliteTables;
 

@@ -12,6 +12,7 @@ use svc_versions::{Context, Stamp};
 
 use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
+use super::log::{LogGate, LogReader};
 use super::other_writers::OtherWriters;
 use super::row_log::SqliteRowLog;
 use super::row_versions::VersionQueries;
@@ -78,6 +79,8 @@ pub(crate) struct SqlitePool {
     n_readers: usize,
     prefix: Arc<str>,
     shared: Arc<Shared>,
+    /// If the log can be followed.
+    gate: Option<Arc<LogGate>>,
 }
 
 impl SqlitePool {
@@ -89,6 +92,12 @@ impl SqlitePool {
         let opened = open_when_free(path, Mode::Write { durable }, config.wait_timeout);
         let writer = opened.map_err(|e| read_only_folder(path).unwrap_or(e))?;
         writer.set_page_cache(config.page_cache / WRITER_SHARE)?;
+        let gate = if config.follow_log {
+            writer.keep_log()?;
+            Some(Arc::new(LogGate::open(path, config.wait_timeout)?))
+        } else {
+            None
+        };
         let guard = FileGuard::new(path);
         if unclean {
             tracing::warn!(database = %path.display(), "unclean shutdown detected: checking the database for corruption");
@@ -132,7 +141,8 @@ impl SqlitePool {
             others: Arc::clone(&others),
             versions: VersionQueries::new(&prefix),
             freed: Condvar::new(),
-            writer: Writer::start(writer, guard, others),
+            writer: Writer::start(writer, guard, others, gate.clone()),
+            gate,
             wait: config.wait_timeout,
             read_limit: config.read_timeout,
             path: path.to_owned(),
@@ -185,6 +195,10 @@ impl Backend for SqlitePool {
         std::fs::metadata(name).ok().map(|wal| wal.len())
     }
 
+    fn log_reader(&self) -> Result<Option<LogReader>> {
+        self.gate.as_ref().map(|gate| LogReader::new(&self.path, Arc::clone(gate), self.wait)).transpose()
+    }
+
     fn is_read_only(&self) -> Result<bool> {
         // The file must not be opened: closing it would release the locks of all connections of this process.
         #[cfg(unix)]
@@ -221,6 +235,9 @@ impl Backend for SqlitePool {
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
         let conn = Sqlite::open(&self.path, Mode::Write { durable: self.durable }, self.wait)?;
         conn.raw.pragma_update(None, "cache_size", -128_000).map_err(connection::error)?;
+        if self.gate.is_some() {
+            conn.keep_log()?;
+        }
         let mut tx = Tx::new(Db::new(Box::new(conn), self.prefix.clone(), self.shared.clone()));
         tx.run("BEGIN IMMEDIATE")?;
         let _session = Session::open(&Context::background(), &mut tx);
@@ -231,8 +248,14 @@ impl Backend for SqlitePool {
             let _ = tx.run("ROLLBACK");
         } else {
             statistics::update(&mut tx, statistics::Tables::All);
-            // A failure only affects speed.
-            let _ = tx.conn.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |_| Ok(()));
+            // A log that is followed was not read yet.
+            if self.gate.is_none() {
+                // A failure only affects speed.
+                let _ = tx.conn.query("PRAGMA wal_checkpoint(TRUNCATE)", &[], &mut |_| Ok(()));
+            }
+        }
+        if let Some(gate) = &self.gate {
+            gate.committed();
         }
         done
     }
@@ -295,6 +318,17 @@ impl Backend for SqlitePool {
     fn check(&self) -> Result<()> {
         Sqlite::open(&self.path, Mode::Read, self.wait)?.check()
     }
+}
+
+/// Checks that a closed file is an intact database, with all its indexes.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] with the first problem found, or if the file cannot be opened.
+pub fn check_file(path: &Path) -> Result<()> {
+    let conn = Sqlite::open(path, Mode::Write { durable: true }, Duration::from_secs(5))?;
+    let report: String =
+        conn.raw.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(connection::error)?;
+    if report == "ok" { Ok(()) } else { Err(StoreError::Corrupt(report)) }
 }
 
 /// A new path in the temporary folder.

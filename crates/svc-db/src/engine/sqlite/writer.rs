@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use super::file_guard::FileGuard;
+use super::log::{LogGate, LogSize};
 use super::other_writers::OtherWriters;
 use super::{change_log, statistics};
 use crate::backend::Job;
@@ -34,11 +35,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(mut tx: Tx, guard: FileGuard, others: Arc<OtherWriters>) -> Self {
+    pub(super) fn start(mut tx: Tx, guard: FileGuard, others: Arc<OtherWriters>, gate: Option<Arc<LogGate>>) -> Self {
         let (queue, jobs) = sync_channel(MAX_QUEUED);
         let shared = Arc::clone(&tx.shared);
         tx.logs_at_commit = true;
-        let mut worker = Worker { tx, guard, others, seen: None, records: Vec::new(), outcomes: Vec::new() };
+        let (records, outcomes) = (Vec::new(), Vec::new());
+        let gate = gate.map(|gate| (gate, LogSize::default()));
+        let mut worker = Worker { tx, guard, others, seen: None, records, outcomes, gate, log_frames: 0 };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || worker.work(&jobs));
         // Without a thread, every write is rejected because the store is closing.
         Writer { queue: Mutex::new(thread.is_ok().then_some(queue)), thread: Mutex::new(thread.ok()), shared }
@@ -96,6 +99,10 @@ struct Worker {
     records: Vec<ChangeRecord>,
     /// Outcomes of these jobs, for metrics, if the transaction is committed.
     outcomes: Vec<&'static str>,
+    /// If the log can be followed.
+    gate: Option<(Arc<LogGate>, LogSize)>,
+    /// Number of frames in the log after the last commit.
+    log_frames: u32,
 }
 
 impl Worker {
@@ -113,6 +120,13 @@ impl Worker {
                 self.count_failed(1);
             }
             group.into_iter().for_each(Job::respond);
+            let Worker { tx, gate, log_frames, .. } = self;
+            if let Some((gate, size)) = gate {
+                // A failure needs no handling: it is tried again when the log has grown.
+                gate.tend(size, *log_frames, || {
+                    drop(tx.conn.query("PRAGMA wal_checkpoint(PASSIVE)", &[], &mut |_| Ok(())))
+                });
+            }
         }
         statistics::update(&mut self.tx, statistics::Tables::Changed);
     }
@@ -208,6 +222,9 @@ impl Worker {
         let shared = Arc::clone(&self.tx.shared);
         let timer = shared.counters.commit();
         let done = self.tx.run("COMMIT");
+        if let Some((gate, _)) = &self.gate {
+            self.log_frames = gate.committed();
+        }
         drop(timer);
         if done.is_ok() {
             self.outcomes.drain(..).for_each(|outcome| shared.counters.transactions.record(outcome));

@@ -1,7 +1,10 @@
 //! `backup` and `restore`: copies of a site on SQLite.
 //!
 //! A backup is the database file alone, or a folder with the parts of the data folder that a site consists of: the database, the
-//! secret keys, the settings, and the content folder.
+//! secret keys, the settings, the certificates of ACME, and the content folder. A continuous backup has all of it, at every point in time.
+
+mod continuous;
+mod point_in_time;
 
 use std::{
     fs,
@@ -11,7 +14,10 @@ use std::{
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use svc_certificates::FOLDER as CERTIFICATES;
 use svc_store::{DatabaseUrl, Store, StoreConfig};
+
+pub(super) use continuous::{examine, start};
 
 use super::{content, data::path, output::say};
 use crate::{
@@ -29,23 +35,29 @@ const CONTENT: &str = "content";
 pub(super) fn backup_command() -> Command {
     Command::new("backup")
         .about("Copy a consistent snapshot of an SQLite database, or of the whole site, while it is in use")
+        .subcommand(continuous::verify_command())
+        .subcommand_negates_reqs(true)
         .arg(path("to", "Output file, or folder with --all; must not exist").value_name("TO").required(true))
         .arg(
             Arg::new("all")
                 .long("all")
                 .action(ArgAction::SetTrue)
-                .help("Write a folder with the database, uploads, themes, plugins, settings and secret keys"),
+                .help("Write a folder with the database, uploads, themes, plugins, settings, secret keys and certificates of ACME"),
         )
 }
 
 pub(super) fn restore_command() -> Command {
     Command::new("restore")
         .about("Restore a site on SQLite from a backup; the server must be stopped")
-        .arg(path("from", "A file or folder that `backup` wrote").value_name("FROM").required(true))
+        .arg(path("from", "A file or folder that `backup` wrote").value_name("FROM").required_unless_present("at"))
         .arg(Arg::new("overwrite").long("overwrite").action(ArgAction::SetTrue).help("Replace the existing site"))
+        .args(point_in_time::restore_arguments())
 }
 
 pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
+    if let Some(args) = args.subcommand_matches("verify") {
+        return continuous::verify(config, args);
+    }
     let to: &PathBuf = args.get_one("to").expect("clap requires it");
     let store = open_existing(config)?;
     let copy = |to: &Path| store.backup(to).with_context(|| format!("cannot back up to {}", to.display()));
@@ -69,6 +81,7 @@ pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
     for name in [KEY_FILE, FILE] {
         copy_if_present(&config.data.join(name), &to.join(name))?;
     }
+    copy_private_files(&config.data.join(CERTIFICATES), &to.join(CERTIFICATES))?;
     say(&format!("Wrote {}: the database and {} files.", to.display(), copied.files));
     if config.uploads.is_some() {
         say("It does not contain the uploads, which are in a bucket.");
@@ -77,6 +90,9 @@ pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
 }
 
 pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
+    if args.contains_id("at") {
+        return point_in_time::restore(config, args);
+    }
     let from: &PathBuf = args.get_one("from").expect("clap requires it");
     let database = config.data.join(DATABASE);
     let is_own = config.database.expose() == format!("sqlite:{}", database.display());
@@ -112,6 +128,7 @@ pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
         for name in [KEY_FILE, FILE] {
             copy_if_present(&from.join(name), &config.data.join(name))?;
         }
+        copy_private_files(&from.join(CERTIFICATES), &config.data.join(CERTIFICATES))?;
         if content::has_folders(&from.join(CONTENT)) {
             let copied = content::copy(&from.join(CONTENT), &config.content_dir)?;
             say(&format!("Restored {} files to {}.", copied.files, config.content_dir.display()));
@@ -164,6 +181,22 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
 fn copy_if_present(from: &Path, to: &Path) -> Result<()> {
     if from.is_file() {
         fs::copy(from, to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+    }
+    Ok(())
+}
+
+/// Copies the files of a folder with their permissions, if it exists. Only the owner can read the new folder.
+fn copy_private_files(from: &Path, to: &Path) -> Result<()> {
+    if !from.is_dir() {
+        return Ok(());
+    }
+    if !to.is_dir() {
+        private_folder(to).with_context(|| format!("cannot create {}", to.display()))?;
+    }
+    let reading = || format!("cannot read {}", from.display());
+    for entry in fs::read_dir(from).with_context(reading)? {
+        let entry = entry.with_context(reading)?;
+        copy_if_present(&entry.path(), &to.join(entry.file_name()))?;
     }
     Ok(())
 }
