@@ -43,4 +43,12 @@ pub trait Destination: fmt::Debug + Send + Sync {
     fn delete_all(&self, keys: &[String]) -> Result<()> {
         keys.iter().try_for_each(|key| self.delete(key))
     }
+
+    /// Deletes what killed processes have left of objects that they did not complete.
+    ///
+    /// # Errors
+    /// If the destination does not work.
+    fn delete_incomplete(&self) -> Result<()> {
+        Ok(())
+    }
 }

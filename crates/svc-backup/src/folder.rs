@@ -3,12 +3,16 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::destination::Destination;
 use crate::error::{BackupError, Result, at};
 
 /// Suffix of files that are being written.
 const UNFINISHED: &str = ".unfinished";
+
+/// Age from which such a file is left from a killed process.
+const LEFT_AFTER: Duration = Duration::from_secs(3_600);
 
 /// A local folder, or one of a mounted file system. Each object is a file.
 #[derive(Debug)]
@@ -122,6 +126,27 @@ impl Destination for Folder {
         }
         Ok(())
     }
+
+    fn delete_incomplete(&self) -> Result<()> {
+        let mut waiting = vec![self.0.clone()];
+        while let Some(folder) = waiting.pop() {
+            for entry in fs::read_dir(&folder).map_err(at(&folder))?.flatten() {
+                let path = entry.path();
+                if entry.file_type().is_ok_and(|of| of.is_dir()) {
+                    waiting.push(path);
+                } else if path.to_string_lossy().ends_with(UNFINISHED) && is_old(&path) {
+                    fs::remove_file(&path).map_err(at(&path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file has not been written to for a while.
+fn is_old(path: &Path) -> bool {
+    let changed = fs::metadata(path).and_then(|file| file.modified());
+    changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT_AFTER))
 }
 
 /// Creates a file that only its owner can read, because a backup contains password hashes and keys.
@@ -166,6 +191,13 @@ mod tests {
         fs::write(root.path().join("backup/a/3.unfinished"), "half").unwrap();
         assert_eq!(folder.list("a").unwrap(), ["a/1", "a/b/2"]);
         folder.put("a/3", b"three".to_vec()).unwrap();
+        let half = root.path().join("backup/a/3.unfinished");
+        folder.delete_incomplete().unwrap();
+        assert!(half.exists(), "another process may be writing it");
+        let file = File::options().write(true).open(&half).unwrap();
+        file.set_modified(std::time::SystemTime::now() - 2 * LEFT_AFTER).unwrap();
+        folder.delete_incomplete().unwrap();
+        assert!(!half.exists() && folder.list("a").unwrap().len() == 3);
         assert_eq!(folder.folders("a").unwrap(), ["b"]);
         folder.delete("a/b/2").unwrap();
         folder.delete("a/b/2").unwrap();

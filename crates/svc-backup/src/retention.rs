@@ -8,8 +8,9 @@ use crate::error::Result;
 use crate::files;
 use crate::names::{FILE_CONTENT, FILE_LISTS, LogName, SnapshotName};
 
-/// Deletes snapshots and parts of the log that are not needed to restore times from `until` on.
+/// Deletes snapshots and parts of the log that are not needed to restore times from `until` on, and what was never completed.
 pub(crate) fn delete_database(destination: &dyn Destination, until: u64) -> Result<()> {
+    destination.delete_incomplete()?;
     let all = catalog::generations(destination)?;
     // The newest snapshot from which `until` can be restored, and all later ones, are kept.
     let snapshots = || all.iter().flat_map(|generation| &generation.snapshots);
