@@ -1,25 +1,44 @@
 //! Snapshots and transactions of the store for batches.
 
-use std::{any::Any, time::Duration};
+use std::{any::Any, sync::Arc, time::Duration};
 
-use svc_routing::{BatchData, BatchTransaction, BoxFuture, Context, Result};
-use svc_site::SiteError;
-use svc_store::{OpenTransaction, Store};
+use svc_routing::{BatchData, BatchTransaction, BoxFuture, Context, Request, Result, forbidden};
+use svc_site::{Access, Site, SiteError};
+use svc_store::OpenTransaction;
+
+use crate::caller;
 
 /// How long a batch may keep the database from other writers.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// The store, as batches use it.
-pub(crate) struct StoreBatches(pub(crate) Store);
+/// The store of a site, as batches use it.
+pub(crate) struct StoreBatches(pub(crate) Arc<Site>);
 
 impl BatchData for StoreBatches {
+    fn snapshot_permit(&self) -> BoxFuture<Result<Box<dyn Any + Send>>> {
+        let store = self.0.store.clone();
+        Box::pin(async move {
+            let permit = store.snapshot_permit().await.map_err(SiteError::from)?;
+            Ok(Box::new(permit) as Box<dyn Any + Send>)
+        })
+    }
+
+    /// Those who write posts may.
+    fn may_begin(&self, batch: &Request) -> Result<()> {
+        let settings = self.0.settings(batch.cx())?;
+        match Access::new(&self.0, &settings).can(&caller(batch), "edit_posts") {
+            true => Ok(()),
+            false => Err(forbidden(batch, "rest_cannot_batch", "You are not allowed to run transactions.")),
+        }
+    }
+
     fn hold_snapshot(&self, cx: &Context) -> Result<Box<dyn Any + Send>> {
-        let held = self.0.hold_snapshot(cx).map_err(SiteError::from)?;
+        let held = self.0.store.hold_snapshot(cx).map_err(SiteError::from)?;
         Ok(Box::new(held))
     }
 
     fn begin(&self, cx: Context) -> BoxFuture<Result<Box<dyn BatchTransaction>>> {
-        let store = self.0.clone();
+        let store = self.0.store.clone();
         Box::pin(async move {
             let open = store.begin(&cx, MAX_TIME).await.map_err(SiteError::from)?;
             Ok(Box::new(StoreTransaction(open)) as Box<dyn BatchTransaction>)

@@ -70,7 +70,7 @@ pub fn site_info(cx: &Context, site: &Arc<Site>) -> Result<SiteInfo, Error> {
     info.max_batch = site.policies.max_batch.unwrap_or(info.max_batch);
     let site_of = Arc::clone(site);
     let (versions, store) = (Arc::clone(site.store.versions()), site.store.clone());
-    let info = info.observed_by(versions, move |cx| store.stamp(cx)).batch_data(StoreBatches(site.store.clone()));
+    let info = info.observed_by(versions, move |cx| store.stamp(cx)).batch_data(StoreBatches(Arc::clone(site)));
     Ok(info.index_fields(move |req| {
         let fields = |settings: Arc<Settings>| index_fields(req.cx(), &site_of, &settings);
         let index_fields = site_of.settings(req.cx()).map(fields).unwrap_or_default();

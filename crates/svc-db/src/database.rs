@@ -26,6 +26,7 @@ use crate::session::{self, Session};
 use crate::shared::{Companion, Shared};
 use crate::table_manager::create_table;
 use crate::tuning::Tuning;
+use crate::turns::SnapshotPermit;
 use crate::usage::DatabaseUsage;
 use crate::write_job;
 
@@ -185,7 +186,8 @@ impl Database {
     /// [write](Self::write); the first that fails ends the transaction.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] if too many writes are waiting; [`StoreError::Nested`] within a read or a transaction.
+    /// [`StoreError::Busy`] if too many writes or transactions like this are waiting, or too many of the caller;
+    /// [`StoreError::Nested`] within a read or a transaction.
     pub async fn begin(&self, cx: &Context, limit: Duration) -> Result<OpenTransaction> {
         OpenTransaction::begin(Arc::clone(&self.0), cx, limit).await
     }
@@ -194,6 +196,14 @@ impl Database {
     /// after the commit of the [open transaction](Self::begin), or now if there is none.
     pub async fn after_commit(&self, cx: &Context, effect: impl Future<Output = ()> + Send + 'static) {
         open_transaction::after_commit(cx, self.0.shared(), effect).await;
+    }
+
+    /// Waits until a snapshot may be kept ([`Self::hold_snapshot`]): at most half of the connections are.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if that takes too long.
+    pub async fn snapshot_permit(&self) -> Result<SnapshotPermit> {
+        SnapshotPermit::wait(&self.0.shared().turns, self.0.pool().max).await
     }
 
     /// Keeps the snapshot of the context's reads while the request waits, too: they all see one state until the returned value is

@@ -32,6 +32,7 @@ mod session;
 mod shared;
 mod table_manager;
 mod tuning;
+mod turns;
 mod usage;
 mod write_job;
 
@@ -59,4 +60,5 @@ pub use table_manager::{
     Complete, STAGING_PREFIX, StagedTable, StagedTables, TableManager, create_missing_tables, create_staging_table,
 };
 pub use tuning::{OnStatement, Tuning};
+pub use turns::SnapshotPermit;
 pub use usage::{DatabaseUsage, PoolUsage};

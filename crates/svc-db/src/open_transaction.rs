@@ -19,6 +19,7 @@ use crate::error::{Result, StoreError};
 use crate::handle::Tx;
 use crate::session::{self, LentSession, Session};
 use crate::shared::Shared;
+use crate::turns::Turn;
 use crate::{loaded_rows, request};
 
 /// What happens after the commit.
@@ -99,6 +100,7 @@ pub struct OpenTransaction {
     commands: Sender<Command>,
     outcome: oneshot::Receiver<Result<()>>,
     has_ended: bool,
+    _turn: Turn,
 }
 
 impl OpenTransaction {
@@ -108,6 +110,7 @@ impl OpenTransaction {
         if ongoing.lock().is_some() {
             return Err(StoreError::Nested);
         }
+        let mut turn = Turn::wait(&store.turns, cx).await?;
         let (commands, received) = mpsc::channel();
         let (ready, mut is_ready) = oneshot::channel();
         let (respond, outcome) = oneshot::channel();
@@ -134,8 +137,9 @@ impl OpenTransaction {
         if opened.is_err() {
             return Err(outcome.await.unwrap_or(Err(StoreError::Busy)).err().unwrap_or(StoreError::Busy));
         }
+        turn.opened();
         *ongoing.lock() = Some(Open { store: Arc::clone(&store), commands: commands.clone(), effects: Vec::new() });
-        let transaction = OpenTransaction { cx: cx.clone(), store, commands, outcome, has_ended: false };
+        let transaction = OpenTransaction { cx: cx.clone(), store, commands, outcome, has_ended: false, _turn: turn };
         transaction.forget_loaded(false);
         Ok(transaction)
     }

@@ -14,6 +14,7 @@ use crate::row_versions::KnownVersions;
 use crate::rows::Rows;
 use crate::schema::Schema;
 use crate::tuning::Tuning;
+use crate::turns::Turns;
 use crate::usage::Counters;
 
 /// What the owner of a [`Schema`] keeps for all connections of a database, such as its caches; see
@@ -66,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) max_logged: i64,
     /// The number of the change after which old ones were deleted last.
     pub(crate) pruned_at: AtomicI64,
+    /// Who may keep the database for a while.
+    pub(crate) turns: Arc<Turns>,
     /// Whether [`Schema::charset_of`] cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
     pub(crate) is_utf8mb3: AtomicBool,
 }
@@ -92,6 +95,7 @@ impl Shared {
             is_logging: AtomicBool::new(false),
             pruned_at: AtomicI64::new(0),
             max_logged: max_logged.unwrap_or(StoreConfig::DEFAULT_CHANGE_LOG).into(),
+            turns: Arc::default(),
             is_utf8mb3: AtomicBool::new(false),
         }
     }

@@ -20,6 +20,18 @@ const MAX_BATCH: usize = 25;
 
 /// What batches need of the site's data.
 pub trait BatchData: Send + Sync {
+    /// Waits until one of the few snapshots may be kept, and keeps the right to it until the returned value is dropped.
+    ///
+    /// # Errors
+    /// If that takes too long.
+    fn snapshot_permit(&self) -> BoxFuture<Result<Box<dyn Any + Send>>>;
+
+    /// Whether the caller of a batch may run a transaction, for which other writers wait.
+    ///
+    /// # Errors
+    /// If not.
+    fn may_begin(&self, batch: &Request) -> Result<()>;
+
     /// Keeps one snapshot for the reads of a context until the returned value is dropped, or something is written with the context.
     ///
     /// # Errors

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use svc_db::{
-    Database, DatabaseUsage, Db, HeldSnapshot, LogReader, LoggedChange, OpenTransaction, Result, StoreConfig,
-    StoreError, Subscriber, Tx,
+    Database, DatabaseUsage, Db, HeldSnapshot, LogReader, LoggedChange, OpenTransaction, Result, SnapshotPermit,
+    StoreConfig, StoreError, Subscriber, Tx,
 };
 use svc_search::SearchIndexState;
 use svc_versions::{Context, Stamp, Versions};
@@ -135,6 +135,14 @@ impl Store {
     /// Awaits something that must only happen once what was written with this context is committed ([`Database::after_commit`]).
     pub async fn after_commit(&self, cx: &Context, effect: impl Future<Output = ()> + Send + 'static) {
         self.database.after_commit(cx, effect).await;
+    }
+
+    /// Waits until a snapshot may be kept ([`Database::snapshot_permit`]).
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if that takes too long.
+    pub async fn snapshot_permit(&self) -> Result<SnapshotPermit> {
+        self.database.snapshot_permit().await
     }
 
     /// Keeps the snapshot of the context's reads while the request waits, too ([`Database::hold_snapshot`]).

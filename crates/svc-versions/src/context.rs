@@ -58,13 +58,6 @@ impl fmt::Debug for Context {
     }
 }
 
-impl Default for Context {
-    /// [`Context::background`].
-    fn default() -> Self {
-        Context::background()
-    }
-}
-
 impl Context {
     /// The context of work that no request has caused, such as a command or a scheduled job. It records nothing unless
     /// [`capture`](Self::capture) is called, and each of its reads has a snapshot of its own.

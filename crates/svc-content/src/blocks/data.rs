@@ -179,8 +179,8 @@ pub fn block_schema() -> Value {
         "type": "object",
         "properties": {
             "name": {"type": ["string", "null"], "description": "Name of the block type, such as core/paragraph; null for text between blocks."},
-            "attrs": {"type": ["object", "array"], "description": "Attributes in the comment of the block."},
-            "attributes": {"type": ["object", "array"], "description": "All declared attributes. If sent, they must be what attrs and innerContent contain."},
+            "attrs": {"type": "object", "additionalProperties": true, "description": "Attributes in the comment of the block."},
+            "attributes": {"type": "object", "additionalProperties": true, "description": "All declared attributes. If sent, they must be what attrs and innerContent contain."},
             "innerBlocks": {"type": "array", "items": {"type": "object"}, "description": "Inner blocks, in the same form."},
             "innerContent": {"type": "array", "items": {"type": ["string", "null"]}, "description": "Markup of the block, and null for each inner block."},
         },

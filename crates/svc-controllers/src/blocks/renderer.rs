@@ -150,7 +150,9 @@ impl Controller for Renderer {
                 .schema(Schema::compile(schema))
                 .args(name)
                 .endpoint(
+                    // Blocks may fetch feeds.
                     on([Method::GET, Method::POST], Self::render, Self::can_render)
+                        .waits()
                         .args(args)
                         .example(json!({"context": "edit"}))
                         .validate_arg("attributes", move |req, attributes| checks.check(req, attributes)),

@@ -96,7 +96,8 @@ async fn serve(req: Request) -> Result {
     }
     if is_transaction {
         // Other writers wait for transactions, so those without a known caller could stop them all.
-        if !req.is_authenticated() {
+        let data = server.site().batch_data.as_ref().ok_or_else(no_transactions)?;
+        if !req.is_authenticated() || data.may_begin(&req).is_err() {
             return Err(forbidden(&req, "rest_cannot_batch", "You are not allowed to run transactions."));
         }
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
@@ -105,17 +106,27 @@ async fn serve(req: Request) -> Result {
     let mut responses = Vec::with_capacity(parts.len());
     let mut snapshots = Vec::new();
     let mut n_read = 0;
+    // Before anything is written.
+    let data = server.site().batch_data.as_ref();
+    let reads = parts.iter().flatten().any(|part| is_read(part.method()));
+    let _permit = match data.filter(|_| reads) {
+        Some(data) => Some(data.snapshot_permit().await?),
+        None => None,
+    };
     for part in parts {
         let response = match part {
             Ok(part) if is_read(part.method()) && n_read > MAX_READ => entry(&server, batch_too_large().into()),
             Ok(part) if is_read(part.method()) => {
-                if let Some(data) = &server.site().batch_data {
-                    // The one before, unless something was written since.
-                    snapshots.push(data.hold_snapshot(req.cx())?);
+                // The one before, unless something was written since.
+                match data.map(|data| data.hold_snapshot(req.cx())).transpose() {
+                    Ok(held) => {
+                        snapshots.extend(held);
+                        let response = read(&server, part).await;
+                        n_read += size(&response);
+                        response
+                    }
+                    Err(error) => entry(&server, error.into()),
                 }
-                let response = read(&server, part).await;
-                n_read += size(&response);
-                response
             }
             Ok(part) => entry(&server, server.dispatch_batched(part).await),
             Err(error) => entry(&server, error.into()),

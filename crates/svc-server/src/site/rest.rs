@@ -1,6 +1,9 @@
 //! The REST API of a site, rebuilt when an option changes on which it depends.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use arc_swap::ArcSwapOption;
 use svc_auth::cookie::site_hash;
@@ -27,6 +30,22 @@ struct Inner {
     debug: bool,
     requests: Arc<RequestCounts>,
     current: ArcSwapOption<Built>,
+    /// Why it could not be built last.
+    failure: Mutex<Option<String>>,
+}
+
+impl Inner {
+    /// Reports why the API could not be built again, once for each reason.
+    fn failed(&self, reason: Option<&str>) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.as_deref() == reason {
+            return;
+        }
+        if let Some(reason) = reason {
+            tracing::error!(reason, "the REST API cannot be built for the changed options; the former one is used");
+        }
+        *failure = reason.map(str::to_owned);
+    }
 }
 
 /// A server, and the values that it was built from.
@@ -47,8 +66,8 @@ struct WithUrls {
 
 impl Rest {
     pub(super) fn build(rest_site: Arc<RestSite>, register: Vec<Register>, debug: bool) -> crate::error::Result<Self> {
-        let (requests, current) = (Arc::default(), ArcSwapOption::empty());
-        let inner = Inner { rest_site, register, debug, requests, current };
+        let (requests, current, failure) = (Arc::default(), ArcSwapOption::empty(), Mutex::default());
+        let inner = Inner { rest_site, register, debug, requests, current, failure };
         let first = build_server(&Context::background(), &inner)
             .map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
         for notice in first.with_urls.of(Transport::Plain).server.notices() {
@@ -75,9 +94,13 @@ impl Rest {
             Ok(built) => {
                 let built = Arc::new(built);
                 inner.current.store(Some(Arc::clone(&built)));
+                inner.failed(None);
                 built.with_urls.of(cx.transport()).server.clone()
             }
-            Err(_) => current.with_urls.of(cx.transport()).server.clone(),
+            Err(error) => {
+                inner.failed(Some(error.message()));
+                current.with_urls.of(cx.transport()).server.clone()
+            }
         }
     }
 

@@ -186,3 +186,66 @@ fn held_snapshots_outlast_waiting_and_end_with_a_write() {
         }));
     });
 }
+
+#[test]
+fn transactions_of_several_writes_take_turns() {
+    const OPEN: Duration = Duration::from_millis(50);
+    let of = |caller| {
+        let cx = Context::request(Transport::Plain);
+        cx.set_caller(caller);
+        cx
+    };
+    fixture::on_each_with(2, |store| {
+        block_on(async {
+            let (one, two) = (of(1), of(2));
+            let open = store.begin(&one, LONG).await.unwrap();
+            let begun = Instant::now();
+            {
+                // Eight of a caller, with the one that is open.
+                let mut own: Vec<_> = (0..7)
+                    .map(|_| of(1))
+                    .map(|cx| {
+                        let store = store.clone();
+                        Box::pin(async move { store.begin(&cx, LONG).await.is_ok() })
+                    })
+                    .collect();
+                for waiting in &mut own {
+                    assert!(tokio::time::timeout(OPEN / 50, waiting).await.is_err());
+                }
+                assert!(matches!(store.begin(&of(1), LONG).await, Err(StoreError::Busy)));
+            }
+            let mut waiting = Box::pin(store.begin(&two, LONG));
+            assert!(tokio::time::timeout(OPEN, &mut waiting).await.is_err(), "one at a time");
+            open.roll_back().await;
+            let open = waiting.await.unwrap();
+            assert!(begun.elapsed() >= 2 * OPEN, "single writes have as much time as the first transaction had");
+            store.write(&two, set("turn", "2")).await.unwrap();
+            open.commit().await.unwrap();
+            let background = Context::background();
+            assert_eq!(value(&store, &background, "turn").as_deref(), Some("2"));
+            // The end of a request that waits leaves its place.
+            let open = store.begin(&one, LONG).await.unwrap();
+            for _ in 0..10 {
+                assert!(tokio::time::timeout(OPEN / 50, store.begin(&two, LONG)).await.is_err());
+            }
+            drop(open);
+            store.begin(&two, LONG).await.unwrap().roll_back().await;
+        });
+    });
+}
+
+#[test]
+fn connections_are_left_for_requests_that_do_not_wait() {
+    fixture::on_each_with(4, |store| {
+        block_on(async {
+            let mut held = Vec::new();
+            for _ in 0..(store.usage().pool.max / 2).max(1) {
+                held.push(store.snapshot_permit().await.unwrap());
+            }
+            let mut next = Box::pin(store.snapshot_permit());
+            assert!(tokio::time::timeout(Duration::from_millis(50), &mut next).await.is_err());
+            drop(held);
+            next.await.unwrap();
+        });
+    });
+}
