@@ -2,7 +2,7 @@
 //!
 //! Source: `getBlockAttributes` and `parseWithAttributeSchema` of the package `@wordpress/blocks`.
 
-use std::ops::Range;
+use std::{cell::Cell, ops::Range};
 
 use serde_json::{Map, Value};
 use svc_text::{decode_references, strip_tags};
@@ -10,8 +10,24 @@ use svc_text::{decode_references, strip_tags};
 use super::{Block, BlockType};
 use crate::tags::{ElementEvent, Tag, Tags};
 
-/// Maximum number of elements that the queries of a block's attributes return. Further ones are left out.
+/// Maximum number of elements that the queries of a block's attributes return.
 const MAX_QUERIED: usize = 20_000;
+
+/// Maximum number of elements that queries return, as a multiple of those in the markup. Elements inside others of the same name are
+/// in the rows of each.
+const MAX_ROWS_PER_ELEMENT: usize = 4;
+
+/// Maximum size of the attributes from the markup, as a multiple of its size.
+const MAX_COPIES: usize = 2;
+
+/// Number of bytes that the attributes of each block may have in addition.
+const MIN_BYTES: usize = 1024;
+
+/// Maximum number of elements that selectors are compared with, as a multiple of those in the markup.
+const MAX_VISITS_PER_ELEMENT: usize = 64;
+
+/// Number of elements that the selectors of each block may be compared with in addition.
+const MIN_VISITS: usize = 4096;
 
 /// Maximum number of open elements. Those further inside have no content.
 const MAX_OPEN: usize = 256;
@@ -21,15 +37,17 @@ const VOID: [&str; 14] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
 /// The attributes of a block that its type declares. A value that is not of the declared type is replaced by the default, or left
-/// out if there is none.
+/// out if there is none. An attribute is left out as well if it would copy more of the markup than all attributes of the block may.
 pub fn declared_attributes(block: &Block<'_>, block_type: &BlockType) -> Map<String, Value> {
     let html = block.inner_html();
     let markup = Markup::of(&html);
-    let mut left = MAX_QUERIED;
     let mut all = Map::new();
     for (name, schema) in &block_type.attributes {
         let found = match schema.get("source").and_then(Value::as_str) {
-            Some(source) => markup.read(None, source, schema, &mut left),
+            Some(source) => match markup.read_within_budget(source, schema) {
+                Ok(value) => value,
+                Err(BudgetExceeded) => continue,
+            },
             None => block.attrs.get(name).cloned(),
         };
         let value = found.filter(|value| has_type(schema, value)).or_else(|| schema.get("default").cloned());
@@ -64,6 +82,37 @@ fn has_type(schema: &Value, value: &Value) -> bool {
 struct Markup<'h> {
     html: &'h str,
     elements: Vec<Element>,
+    budget: Budget,
+}
+
+/// What reading the attributes of a block may still cost.
+struct Budget {
+    /// Bytes in values.
+    bytes: Cell<usize>,
+    /// Elements that queries return.
+    rows: Cell<usize>,
+    /// Elements that selectors are compared with.
+    visits: Cell<usize>,
+}
+
+/// An attribute costs more than is left.
+#[derive(Debug, PartialEq)]
+struct BudgetExceeded;
+
+impl Budget {
+    fn of(html: &str, n_elements: usize) -> Self {
+        let sum = |factor: usize, n: usize, more: usize| Cell::new(n.saturating_mul(factor).saturating_add(more));
+        Budget {
+            bytes: sum(MAX_COPIES, html.len(), MIN_BYTES),
+            rows: Cell::new(MAX_QUERIED.min(n_elements.saturating_mul(MAX_ROWS_PER_ELEMENT))),
+            visits: sum(MAX_VISITS_PER_ELEMENT, n_elements, MIN_VISITS),
+        }
+    }
+
+    fn take(left: &Cell<usize>, n: usize) -> Result<(), BudgetExceeded> {
+        left.set(left.get().checked_sub(n).ok_or(BudgetExceeded)?);
+        Ok(())
+    }
 }
 
 struct Element {
@@ -107,49 +156,72 @@ impl<'h> Markup<'h> {
                 }
             }
         }
-        Markup { html, elements }
+        let budget = Budget::of(html, elements.len());
+        Markup { html, elements, budget }
+    }
+
+    /// The value of an attribute, read in the whole markup. One that is too large leaves its bytes and rows to the others.
+    fn read_within_budget(&self, source: &str, schema: &Value) -> Result<Option<Value>, BudgetExceeded> {
+        let (bytes, rows) = (self.budget.bytes.get(), self.budget.rows.get());
+        self.read(None, source, schema).inspect_err(|BudgetExceeded| {
+            self.budget.bytes.set(bytes);
+            self.budget.rows.set(rows);
+        })
     }
 
     /// The value of an attribute, read in the whole markup or in an element that a query has found.
-    fn read(&self, within: Option<usize>, source: &str, schema: &Value, left: &mut usize) -> Option<Value> {
-        let selector = schema.get("selector").and_then(Value::as_str);
+    fn read(&self, within: Option<usize>, source: &str, schema: &Value) -> Result<Option<Value>, BudgetExceeded> {
+        let text = |name: &str| schema.get(name).and_then(Value::as_str);
+        let selector = text("selector");
         let first = || match selector {
-            Some(selector) => self.select(within, selector).next(),
-            None => within,
+            Some(selector) => self.select(within, selector).next().transpose(),
+            None => Ok(within),
         };
-        match source {
+        // Counts what is copied.
+        let copied = |html: &'h str| Budget::take(&self.budget.bytes, html.len()).map(|()| html);
+        Ok(match source {
             "attribute" => {
-                let name = schema.get("attribute")?.as_str()?;
-                let value = first().and_then(|at| self.elements.get(at)?.tag.value(self.html, name));
-                if schema.get("type").and_then(Value::as_str) == Some("boolean") {
-                    return Some(value.is_some().into());
+                let Some(name) = text("attribute") else { return Ok(None) };
+                let value = first()?.and_then(|at| self.elements.get(at)?.tag.value(self.html, name));
+                if text("type") == Some("boolean") {
+                    return Ok(Some(value.is_some().into()));
                 }
-                value.map(|value| decode_references(value).into())
+                value.map(copied).transpose()?.map(|value| decode_references(value).into())
             }
-            "text" => self.inner(first(), selector).map(|html| decode_references(&strip_tags(html)).into()),
-            "html" | "rich-text" | "children" | "node" => self.inner(first(), selector).map(Value::from),
-            "raw" => Some(self.html.into()),
+            "text" => {
+                let html = self.inner(first()?, selector).map(copied).transpose()?;
+                html.map(|html| decode_references(&strip_tags(html)).into())
+            }
+            "html" | "rich-text" | "children" | "node" => {
+                self.inner(first()?, selector).map(copied).transpose()?.map(Value::from)
+            }
+            "raw" => Some(copied(self.html)?.into()),
             "tag" => {
-                first().and_then(|at| Some(self.elements.get(at)?.tag.name(self.html).to_ascii_lowercase().into()))
+                let name = first()?.and_then(|at| Some(self.elements.get(at)?.tag.name(self.html)));
+                name.map(copied).transpose()?.map(|name| name.to_ascii_lowercase().into())
             }
             "query" => {
-                let fields = schema.get("query")?.as_object()?;
+                let fields = schema.get("query").and_then(Value::as_object);
+                let (Some(fields), Some(selector)) = (fields, selector) else { return Ok(None) };
                 let mut rows = Vec::new();
-                for at in self.select(within, selector?) {
-                    let Some(rest) = left.checked_sub(1) else { break };
-                    *left = rest;
-                    let value = |(name, field): (&String, &Value)| {
-                        let source = field.get("source").and_then(Value::as_str)?;
-                        let found = self.read(Some(at), source, field, left).filter(|value| has_type(field, value));
-                        Some((name.clone(), found.or_else(|| field.get("default").cloned())?))
-                    };
-                    rows.push(Value::Object(fields.iter().filter_map(value).collect()));
+                for at in self.select(within, selector) {
+                    let at = at?;
+                    Budget::take(&self.budget.rows, 1)?;
+                    let mut row = Map::new();
+                    for (name, field) in fields {
+                        let Some(source) = field.get("source").and_then(Value::as_str) else { continue };
+                        let found = self.read(Some(at), source, field)?.filter(|value| has_type(field, value));
+                        if let Some(value) = found.or_else(|| field.get("default").cloned()) {
+                            row.insert(name.clone(), value);
+                        }
+                    }
+                    rows.push(Value::Object(row));
                 }
                 Some(rows.into())
             }
             // The meta of the post, which clients read there.
             _ => None,
-        }
+        })
     }
 
     /// What is in an element; all markup without a selector.
@@ -162,31 +234,47 @@ impl<'h> Markup<'h> {
     }
 
     /// The elements in the whole markup or in an element that match a list of selectors.
-    fn select<'m>(&'m self, within: Option<usize>, selectors: &str) -> impl Iterator<Item = usize> + use<'m, 'h> {
+    fn select<'m>(
+        &'m self,
+        within: Option<usize>,
+        selectors: &str,
+    ) -> impl Iterator<Item = Result<usize, BudgetExceeded>> + use<'m, 'h> {
         let range = match within.and_then(|at| Some((at, self.elements.get(at)?))) {
             Some((at, element)) => at + 1..element.end.min(self.elements.len()),
             None => 0..self.elements.len(),
         };
         let selectors: Vec<Vec<Step>> = selectors.split(',').filter_map(steps).collect();
-        range.filter(move |at| selectors.iter().any(|steps| self.matches(*at, steps)))
+        range.filter_map(move |at| self.matches_any(at, &selectors).map(|matches| matches.then_some(at)).transpose())
     }
 
-    fn matches(&self, at: usize, steps: &[Step]) -> bool {
-        let (Some((last, before)), Some(element)) = (steps.split_last(), self.elements.get(at)) else { return false };
+    fn matches_any(&self, at: usize, selectors: &[Vec<Step>]) -> Result<bool, BudgetExceeded> {
+        for steps in selectors {
+            if self.matches(at, steps)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn matches(&self, at: usize, steps: &[Step]) -> Result<bool, BudgetExceeded> {
+        let (Some((last, before)), Some(element)) = (steps.split_last(), self.elements.get(at)) else {
+            return Ok(false);
+        };
+        Budget::take(&self.budget.visits, 1)?;
         if !last.matches(&element.tag, self.html) {
-            return false;
+            return Ok(false);
         }
         if before.is_empty() {
-            return true;
+            return Ok(true);
         }
         let mut parent = element.parent;
         while let Some(at) = parent {
-            if self.matches(at, before) {
-                return true;
+            if self.matches(at, before)? {
+                return Ok(true);
             }
             parent = if last.is_child { None } else { self.elements.get(at).and_then(|element| element.parent) };
         }
-        false
+        Ok(false)
     }
 }
 
@@ -325,6 +413,31 @@ mod tests {
     }
 
     #[test]
+    fn nested_elements_do_not_multiply_the_markup() {
+        let attributes = |html: &str| {
+            let content = format!("<!-- wp:table -->{html}<!-- /wp:table -->");
+            declared_attributes(&parse(&content)[0], BlockTypes::core().get("core/table").unwrap())
+        };
+        let nested = |text: &str, n: usize| {
+            let (open, close) = ("<tr><td>".repeat(n), "</td></tr>".repeat(n));
+            format!("<figure><table><tbody>{open}{text}{close}</tbody></table><figcaption>C</figcaption></figure>")
+        };
+        for (text, n) in [("x".repeat(2_000_000), 120), ("x".repeat(12_000), 120), (String::new(), 120)] {
+            let html = nested(&text, n);
+            let found = attributes(&html);
+            assert!((found.get("body"), &found["caption"]) == (None, &json!("C")), "{n}");
+            assert!(Value::from(found).to_string().len() < 2 * html.len() + 2048);
+        }
+        // Other elements in nested rows are not compared for each row.
+        assert_eq!(attributes(&nested(&"<b></b>".repeat(200_000), 120)).get("body"), None);
+        // Tables that are not nested have all their cells, and small ones in others as well.
+        let rows = "<tr><td>1</td></tr>".repeat(5_000);
+        let flat = attributes(&format!("<table><tbody>{rows}</tbody></table>"));
+        assert_eq!(flat["body"].as_array().unwrap().len(), 5_000);
+        assert_eq!(attributes(&nested("x", 2))["body"].as_array().unwrap().len(), 2);
+    }
+
+    #[test]
     fn selectors() {
         let html = "<figure class=\"a b\"><a href=1><img></a></figure><p><a download>x</a></p>";
         let markup = Markup::of(html);
@@ -342,8 +455,8 @@ mod tests {
             ("a[x='1']", &[]),
             ("p > a,figure > a", &[1, 4]),
         ] {
-            assert_eq!(markup.select(None, selector).collect::<Vec<_>>(), expected, "{selector}");
+            assert_eq!(markup.select(None, selector).collect::<Result<Vec<_>, _>>().unwrap(), expected, "{selector}");
         }
-        assert_eq!(markup.select(Some(0), "a").collect::<Vec<_>>(), [1]);
+        assert_eq!(markup.select(Some(0), "a").collect::<Result<Vec<_>, _>>().unwrap(), [1]);
     }
 }

@@ -1,6 +1,6 @@
 //! The blocks of a post's content as data: the parameter `_blocks`, and content that is written as blocks.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use serde_json::{Map, Value};
 use svc_content::blocks::{self, Block, BlockForm, block_schema, serialize_block};
@@ -16,7 +16,7 @@ use svc_schema::{
     Arg, Error, Schema,
     build::{array, string},
 };
-use svc_site::Site;
+use svc_site::Settings;
 use svc_text::Html;
 use svc_versions::Context;
 
@@ -62,21 +62,6 @@ pub(super) fn write_arg() -> Arg {
     Arg { unlisted: true, ..Arg::by_schema(Schema::from(schema)) }
 }
 
-/// Turns blocks that a request writes into content.
-pub(super) fn content(site: &Arc<Site>) -> impl Fn(&Request, &Value) -> Result<Value> + Send + Sync + 'static {
-    let site = Arc::clone(site);
-    move |req, sent| {
-        if sent.is_null() {
-            return Ok(Value::Null);
-        }
-        if req.sent_param("content").is_some() {
-            return Err(invalid("The content is sent twice: as content and as blocks."));
-        }
-        let types = site.block_types(&*site.settings(req.cx())?);
-        blocks::content_of(sent, &types).map(Value::from).map_err(|reason| invalid(&reason))
-    }
-}
-
 /// The blocks of a request cannot be stored.
 fn invalid(reason: &str) -> Error {
     Error::new("rest_invalid_blocks", reason).with_status(400)
@@ -88,6 +73,18 @@ pub(super) fn wanted(req: &Request) -> Option<bool> {
 }
 
 impl Posts {
+    /// The content of the blocks that a request writes; `None` if it has none. To be called after the permission check, because it
+    /// reads all markup.
+    pub(super) fn content_of_blocks(&self, req: &Request, settings: &Settings) -> Result<Option<String>> {
+        let sent = req.param(FIELD).filter(|sent| !sent.is_null() && self.fields.has("content"));
+        let Some(sent) = sent else { return Ok(None) };
+        if req.sent_param("content").is_some() {
+            return Err(invalid("The content is sent twice: as content and as blocks."));
+        }
+        let types = self.site.block_types(settings);
+        blocks::content_of(sent, &types).map(Some).map_err(|reason| invalid(&reason))
+    }
+
     /// Adds the blocks of a post to its item, if the request asks for them. Without the password of a protected post there are none.
     pub(super) fn add_blocks(
         &self,

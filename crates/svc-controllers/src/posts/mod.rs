@@ -139,7 +139,6 @@ impl Controller for Posts {
                 .endpoint(
                     on(CREATABLE, Self::create, Self::can_create)
                         .args(self.write_args(MethodKind::Creatable))
-                        .sanitize_arg(blocks::FIELD, blocks::content(&self.site))
                         .example(fields::example(&self.fields.args(MethodKind::Creatable), fields::NEW))
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),
@@ -153,7 +152,6 @@ impl Controller for Posts {
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.write_args(MethodKind::Editable))
-                        .sanitize_arg(blocks::FIELD, blocks::content(&self.site))
                         .example(fields::example(&self.fields.args(MethodKind::Editable), fields::CHANGED))
                         .validate_arg("status", validators::status(&self.site, &self.post_type))
                         .validate_arg("template", validators::template(&self.site, &self.post_type)),

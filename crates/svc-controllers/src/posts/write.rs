@@ -80,8 +80,8 @@ impl Posts {
     pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
         let settings = self.site.settings(req.cx())?;
         let mut draft = self.draft(req)?;
-        if let Some(Value::String(content)) = req.param(super::blocks::FIELD) {
-            draft.content = Some(content.clone());
+        if let Some(content) = self.content_of_blocks(req, &settings)? {
+            draft.content = Some(content);
         }
         self.save_draft(req, draft, existing.map(|p| p.id), settings).await
     }

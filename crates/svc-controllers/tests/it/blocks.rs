@@ -144,6 +144,36 @@ async fn blocks_that_cannot_be_stored_change_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn blocks_are_read_after_the_permission_check() {
+    let h = Harness::new();
+    let before = h.get(ADMIN, POST, "context=edit").await.body["content"]["raw"].take();
+    let refused = json!({"title": "x", "blocks": [{"name": "core/paragraph", "attributes": {"content": "x"}}]});
+    for (method, route) in [(Method::POST, POSTS), (Method::PUT, POST)] {
+        let response = h.json(NOBODY, method.clone(), route, refused.clone()).await;
+        assert_eq!(response.status, 401, "{method}: {:?}", response.body);
+        let response = h.json(ADMIN, method.clone(), route, refused.clone()).await;
+        assert_eq!((response.status, &response.body["code"]), (400, &json!("rest_invalid_blocks")), "{method}");
+    }
+    assert_eq!(h.get(ADMIN, POST, "context=edit").await.body["content"]["raw"], before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nested_tables_do_not_multiply_the_response() {
+    let h = Harness::new();
+    let (open, close) = ("<tr><td>".repeat(120), "</td></tr>".repeat(120));
+    let text = "x".repeat(10_000);
+    let html = format!("<figure><table><tbody>{open}{text}{close}</tbody></table></figure>");
+    let table = json!([{"name": "core/table", "innerContent": [html]}]);
+    assert_eq!(update(&h, ADMIN, json!({"blocks": table})).await.status, 200);
+    let read = h.get(NOBODY, POST, "_blocks=1&_fields=blocks").await.body;
+    assert_eq!(read["blocks"][0]["name"], "core/table");
+    assert!(read.to_string().len() < 4 * html.len());
+    // What is read can be sent back.
+    let edit = h.get(ADMIN, POST, "_blocks=1&context=edit").await.body["blocks"].take();
+    assert_eq!(update(&h, ADMIN, json!({"blocks": edit})).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn descriptions_are_those_of_wordpress() {
     let h = Harness::new();
     for route in [POSTS, POST] {
