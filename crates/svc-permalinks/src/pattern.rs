@@ -128,7 +128,7 @@ fn read_pieces(pieces: &[Piece<'_>], text: &str, vars: &mut Vars, budget: &mut u
     let Some((piece, rest)) = pieces.split_first() else { return text.is_empty() };
     let (min, max, var) = match *piece {
         Piece::Literal(literal) => {
-            return text.strip_prefix(literal).is_some_and(|text| read_pieces(rest, text, vars, budget));
+            return after_literal(text, literal).is_some_and(|text| read_pieces(rest, text, vars, budget));
         }
         Piece::Digits(min, max, var) => (min, text.bytes().take(max).take_while(u8::is_ascii_digit).count(), var),
         Piece::Text(var) | Piece::Segments(var) => (1, text.len(), var),
@@ -139,6 +139,30 @@ fn read_pieces(pieces: &[Piece<'_>], text: &str, vars: &mut Vars, budget: &mut u
             true
         }
     })
+}
+
+/// The text after a literal at its beginning. The comparison ignores percent-encoding.
+fn after_literal<'t>(text: &'t str, literal: &str) -> Option<&'t str> {
+    let (mut rest, mut expected) = (text.as_bytes(), literal.as_bytes());
+    while let Some((byte, after)) = split_byte(expected) {
+        let (found, tail) = split_byte(rest)?;
+        if found != byte {
+            return None;
+        }
+        (rest, expected) = (tail, after);
+    }
+    text.get(text.len() - rest.len()..)
+}
+
+/// The first byte of a text, decoded if it is percent-encoded, and the rest.
+fn split_byte(text: &[u8]) -> Option<(u8, &[u8])> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    if let [b'%', high, low, rest @ ..] = text
+        && let (Some(high), Some(low)) = (digit(*high), digit(*low))
+    {
+        return Some((high << 4 | low, rest));
+    }
+    text.split_first().map(|(byte, rest)| (*byte, rest))
 }
 
 fn take_step(budget: &mut u32) -> bool {
@@ -167,6 +191,13 @@ mod tests {
             ("/%category%/%category%/%postname%", "a/b/c/d", "category_name=a/b name=d"),
             ("/%author%-%postname%", "a-b-c", "author_name=a-b name=c"),
             ("/100%/%bogus%/%postname%", "100%/%bogus%/x", "name=x"),
+            ("/100%/%postname%", "100%25/x", "name=x"),
+            ("/ü-%postname%/", "%c3%bc-x", "name=x"),
+            ("/ü-%postname%/", "%C3%BC-x", "name=x"),
+            ("/caf%C3%A9/%postname%", "café/x", "name=x"),
+            ("/caf%C3%A9/%postname%", "caf%c3%a9/%c3%a9", "name=%c3%a9"),
+            ("/caf%C3%A9/%postname%", "caf%c3%a8/x", "none"),
+            ("/ü/%postname%", "%c3/x", "none"),
         ] {
             let path: Vec<&str> = path.split('/').collect();
             assert_eq!(summary(Pattern::new(structure).read(&path)), expected, "{structure} {path:?}");

@@ -529,6 +529,31 @@ mod tests {
     }
 
     #[test]
+    fn literals_of_other_alphabets() {
+        for structure in
+            ["/новости/%postname%/", "/%D0%BD%D0%BE/%postname%/", "/ü/%year%-%postname%", "/a%20b/%postname%/"]
+        {
+            let site = SiteUrls::new("http://a.b", "http://a.b", "svc-json", Permalinks::new(structure));
+            let link = site.post_link(&crate::PostLink {
+                id: 4,
+                slug: "hello",
+                date: "2024-03-05 06:07:08",
+                author: "jo",
+                category: "news",
+                plain: false,
+                leave_name: false,
+            });
+            let path = link.strip_prefix("http://a.b").unwrap();
+            let encoded = percent_encoding::utf8_percent_encode(path, percent_encoding::CONTROLS).to_string();
+            for path in [path, &encoded, &encoded.to_lowercase()] {
+                let found = site.lookups(path, &[]);
+                let is_post = |lookup: &Lookup| matches!(&lookup.target, LookupTarget::Post(post) if post.slug.as_deref() == Some("hello"));
+                assert!(found.iter().any(is_post), "{structure} {path} {found:?}");
+            }
+        }
+    }
+
+    #[test]
     fn query_strings() {
         check(
             "",
