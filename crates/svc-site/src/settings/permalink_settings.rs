@@ -2,7 +2,7 @@
 //!
 //! The rules are those of WordPress's page for them. Values that would make pages unreachable are rejected as well.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use svc_store::{Db, StoredText, Tx, options};
 
@@ -17,10 +17,16 @@ pub const TAGS: [&str; 10] =
 const MAX_LENGTH: usize = 200;
 
 /// Beginnings of paths that the server uses itself.
-const RESERVED: [&str; 4] = ["wp-admin", "wp-content", "wp-includes", "wp-login.php"];
+const RESERVED: [&str; 6] = ["wp-admin", "wp-content", "wp-includes", "wp-login.php", "wp-json", "index.php"];
 
-/// Beginnings of paths of other pages of a site, which bases cannot be.
+/// Beginnings of paths of other pages of a site, which bases cannot be, and structures cannot begin with.
 const OTHER_BASES: [&str; 8] = ["author", "search", "page", "comments", "feed", "embed", "trackback", "attachment"];
+
+/// Segments that select a presentation of the page before, or an attachment. Posts with them in their paths are not found.
+const PRESENTATIONS: [&str; 9] = ["embed", "feed", "rdf", "rss", "rss2", "atom", "trackback", "page", "attachment"];
+
+/// Tags of which a structure needs one, because the others do not distinguish posts.
+const IDENTIFYING_TAGS: [&str; 2] = ["postname", "post_id"];
 
 /// The bases that apply if none is set.
 const DEFAULT_BASES: [&str; 2] = ["category", "tag"];
@@ -155,14 +161,20 @@ fn cleaned(setting: &'static str, value: &str) -> Result<String, InvalidPermalin
     Ok(if path == "/" { String::new() } else { path })
 }
 
-/// The first segment of a path.
-fn first_segment(path: &str) -> &str {
-    path.trim_start_matches('/').split('/').next().unwrap_or_default()
+/// The segments of a path, decoded.
+fn segments(path: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    segments.map(|segment| percent_encoding::percent_decode_str(segment).decode_utf8_lossy())
+}
+
+/// The first segment of a path, decoded.
+fn first_segment(path: &str) -> Cow<'_, str> {
+    segments(path).next().unwrap_or_default()
 }
 
 fn check_reserved(setting: &'static str, path: &str, rest_prefix: &str) -> Result<(), InvalidPermalinks> {
     let first = first_segment(path);
-    if RESERVED.contains(&first) || first == rest_prefix {
+    if RESERVED.contains(&&*first) || first == rest_prefix {
         return Err(invalid(setting, format!("Paths that begin with “{first}” are the server's own.")));
     }
     Ok(())
@@ -173,7 +185,7 @@ fn check_structure(structure: &str, rest_prefix: &str) -> Result<(), InvalidPerm
     if structure.is_empty() {
         return Ok(());
     }
-    let mut n_tags = 0_usize;
+    let mut identifies = false;
     let mut rest = structure;
     while let Some((_, after)) = rest.split_once('%') {
         rest = after;
@@ -182,13 +194,25 @@ fn check_structure(structure: &str, rest_prefix: &str) -> Result<(), InvalidPerm
             let known = TAGS.map(|tag| format!("%{tag}%")).join(", ");
             return Err(invalid(SETTING, format!("%{name}% is not a tag. The tags are {known}.")));
         }
-        n_tags = n_tags.saturating_add(1);
+        identifies |= IDENTIFYING_TAGS.contains(&name);
         rest = after;
     }
-    if n_tags == 0 {
-        return Err(invalid(SETTING, "A structure needs a tag, such as %postname%."));
+    if !identifies {
+        return Err(invalid(SETTING, "A structure needs %postname% or %post_id%, so that each post has its own URL."));
     }
-    check_reserved(SETTING, structure, rest_prefix)
+    let path = match structure.strip_prefix("/index.php") {
+        Some(rest) if rest.starts_with('/') => rest,
+        _ => structure,
+    };
+    check_reserved(SETTING, path, rest_prefix)?;
+    let first = first_segment(path);
+    if OTHER_BASES.contains(&&*first) {
+        return Err(invalid(SETTING, format!("“{first}” is the base of other pages.")));
+    }
+    match segments(path).find(|segment| PRESENTATIONS.contains(&&**segment)) {
+        Some(segment) => Err(invalid(SETTING, format!("Paths with “{segment}” are those of other pages."))),
+        None => Ok(()),
+    }
 }
 
 /// Whether a text between percent signs is meant as a tag. Two hexadecimal digits are an encoded byte.
@@ -244,14 +268,27 @@ mod tests {
     #[test]
     fn structures_without_a_known_tag_are_rejected() {
         for (typed, message) in [
-            ("/blog/", "structure: A structure needs a tag"),
-            ("/%ee%/", "structure: A structure needs a tag"),
+            ("/blog/", "structure: A structure needs %postname% or %post_id%"),
+            ("/%ee%/", "structure: A structure needs %postname% or %post_id%"),
             ("/%title%/", "structure: %title% is not a tag"),
             ("/%postname%/%post_tag%", "structure: %post_tag% is not a tag"),
             ("/?x=%postname%", "structure: This cannot be"),
             ("/../%postname%", "structure: This cannot be"),
             ("/svc-json/%postname%", "structure: Paths that begin with “svc-json”"),
             ("wp-admin/%postname%", "structure: Paths that begin with “wp-admin”"),
+            ("/wp-json/%postname%", "structure: Paths that begin with “wp-json”"),
+            ("/index.php/svc-json/%postname%/", "structure: Paths that begin with “svc-json”"),
+            ("/index.php/index.php/%postname%/", "structure: Paths that begin with “index.php”"),
+            ("/%year%/", "structure: A structure needs %postname% or %post_id%"),
+            ("/%category%/", "structure: A structure needs %postname% or %post_id%"),
+            ("/%author%/%second%", "structure: A structure needs %postname% or %post_id%"),
+            ("/search/%postname%/", "structure: “search” is the base"),
+            ("/index.php/author/%postname%/", "structure: “author” is the base"),
+            ("/%postname%/embed/", "structure: Paths with “embed”"),
+            ("/%postname%/f%65ed/", "structure: Paths with “feed”"),
+            ("/%postname%/feed", "structure: Paths with “feed”"),
+            ("/%postname%/trackback", "structure: Paths with “trackback”"),
+            ("/%year%/page/%post_id%", "structure: Paths with “page”"),
         ] {
             let error = structure(typed).unwrap_err();
             assert!(error.starts_with(message), "{typed}: {error}");
@@ -276,6 +313,8 @@ mod tests {
             (Some("/topics/"), Some("topics"), "tag_base"),
             (Some("search"), None, "category_base"),
             (None, Some("wp-content/x"), "tag_base"),
+            (None, Some("wp-json"), "tag_base"),
+            (Some("index.php"), None, "category_base"),
             (None, Some("a/%year%"), "tag_base"),
         ] {
             assert_eq!(bases(category, tag).unwrap_err().setting, setting, "{category:?} {tag:?}");
