@@ -367,7 +367,7 @@ async fn strange_values_do_not_break_the_site() {
         )
     };
     let more = format!(
-        "<guid>{long}</guid><wp:post_name>{long}</wp:post_name><wp:status>{long}</wp:status><wp:post_password>{long}</wp:post_password>\
+        "<guid>ID{long}</guid><wp:post_name>{long}</wp:post_name><wp:status>{long}</wp:status><wp:post_password>{long}</wp:post_password>\
          <wp:menu_order>9223372036854775807</wp:menu_order><wp:comment_status>{long}</wp:comment_status><wp:post_parent>77</wp:post_parent>\
          <category domain=\"category\" nicename=\"{long}\">{long}</category><category domain=\"{long}\" nicename=\"x\">x</category>\
          <wp:postmeta><wp:meta_key>{long}</wp:meta_key><wp:meta_value>x</wp:meta_value></wp:postmeta>\
@@ -378,7 +378,7 @@ async fn strange_values_do_not_break_the_site() {
          <wp:comment_type>{long}</wp:comment_type><wp:comment_approved>{long}</wp:comment_approved><wp:comment_parent>5</wp:comment_parent></wp:comment>"
     );
     let ids = ["9223372036854775807", "-5", "x", "12"];
-    let all: String = ids.iter().map(|id| item(id, &more)).collect();
+    let all: String = ids.iter().map(|id| item(id, &more.replacen("ID", id, 1))).collect();
     let file = format!("<rss><channel><wp:wxr_version>1.2</wp:wxr_version>{all}</channel></rss>");
     let data = open(&site, &[]);
     let admin = read(data.site(), |db| Ok(users::by_login(db, "admin")?)).unwrap().id;
@@ -403,4 +403,76 @@ async fn strange_values_do_not_break_the_site() {
     let user = site.app_password();
     let next = create(&site, &user, "posts", json!({"title": "Next", "status": "publish"})).await;
     assert!(next["id"].as_i64().unwrap() < 1 << 20, "{}", next["id"]);
+}
+
+/// Imports entries as the administrator, with the texts as they are.
+async fn imported_entries(site: &Arc<SiteData>, entries: &str) -> Result<ImportReport, ImportError> {
+    let file = format!("<rss><channel><wp:wxr_version>1.2</wp:wxr_version>{entries}</channel></rss>");
+    imported(site, file.as_bytes(), false).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_that_look_the_same_are_all_imported() {
+    let site = empty_site(&[]).await;
+    let data = open(&site, &[]);
+    let item = |kind: &str, guid: &str, more: &str| {
+        format!(
+            "<item><title>Same</title><guid>{guid}</guid><wp:post_type>{kind}</wp:post_type><wp:status>publish</wp:status>\
+             <wp:post_date>2024-01-02 03:04:05</wp:post_date>{more}</item>"
+        )
+    };
+    let comment = |id: u8, date: &str| {
+        format!(
+            "<wp:comment><wp:comment_id>{id}</wp:comment_id><wp:comment_author>A &lt;b&gt;x</wp:comment_author><wp:comment_date>{date}</wp:comment_date>\
+             <wp:comment_content>c{id}</wp:comment_content><wp:comment_approved>1</wp:comment_approved></wp:comment>"
+        )
+    };
+    let comments: String = [comment(1, "2024-01-02 03:04:05"), comment(2, "2024-01-02 03:04:05")].concat()
+        + &[comment(3, "never"), comment(4, "never")].concat();
+    let mut file: String = (0..30).map(|n| item("nav_menu_item", &format!("http://a/?p={n}"), "")).collect();
+    file += &(0..30).map(|n| item("post", &format!("http://a/?post={n}"), "")).collect::<String>();
+    file += &item("page", "http://a/page", &comments);
+    // The same one again is no other post, in the same batch or in another.
+    file += &item("post", "http://a/?post=3", "");
+    file += &item("page", "http://a/page", "");
+    file += &item("page", "", "").repeat(2);
+    let report = imported_entries(data.site(), &file).await.unwrap();
+    assert_eq!((report.created, report.existing, report.comments), (63, 2, 4), "{:?}", report.problems);
+    let report = imported_entries(data.site(), &file).await.unwrap();
+    assert_eq!((report.created, report.existing, report.comments), (0, 65, 0), "{:?}", report.problems);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn terms_are_recognized_by_the_slug_that_is_stored() {
+    let site = empty_site(&[]).await;
+    let data = open(&site, &[]);
+    let term = |slug: &str, parent: &str, name: &str| {
+        format!(
+            "<wp:category><wp:category_nicename>{slug}</wp:category_nicename><wp:category_parent>{parent}</wp:category_parent>\
+             <wp:cat_name>{name}</wp:cat_name></wp:category>"
+        )
+    };
+    let category =
+        |slug: &str, name: &str| format!("<category domain=\"category\" nicename=\"{slug}\">{name}</category>");
+    let post = |guid: &str, terms: String| {
+        format!("<item><title>{guid}</title><guid>{guid}</guid><wp:post_type>post</wp:post_type>{terms}</item>")
+    };
+    let file = term("Zz Up Per", "", "Upper")
+        + &term("", "Zz Up Per", "No Slug")
+        + &term("", "", "")
+        + &post("a", category("Zz Up Per", "Upper") + &category("", "No Slug") + &category("Other One", ""))
+        + &post("b", category("", "") + &category("other one", "Other"));
+    let report = imported_entries(data.site(), &file).await.unwrap();
+    assert_eq!((report.created, report.terms, report.n_problems), (2, 3, 2), "{:?}", report.problems);
+    let all = read(data.site(), |db| {
+        let slugs = ["zz-up-per", "no-slug", "other-one"];
+        slugs
+            .into_iter()
+            .map(|slug| Ok(svc_store::terms::by_slug(db, slug, "category")?))
+            .collect::<Result<Vec<_>, svc_site::SiteError>>()
+    });
+    let all: Vec<_> = all.into_iter().map(Option::unwrap).collect();
+    assert_eq!(all[1].parent, all[0].id);
+    let report = imported_entries(data.site(), &file).await.unwrap();
+    assert_eq!((report.created, report.terms), (0, 0));
 }

@@ -1,6 +1,9 @@
 //! Stores posts of a file with their terms, meta and comments, in one transaction.
 
-use std::{collections::HashMap, sync::MutexGuard};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::MutexGuard,
+};
 
 use svc_model::{Comment, CommentId, MetaKind, Post, PostId, PostType, Term, TermId, UserId};
 use svc_php::{Php, serialize::from_stored};
@@ -50,6 +53,17 @@ const MAX_KEPT_ID: i64 = 1 << 30;
 /// The text, as long as a column with room for this number of characters takes it.
 pub(super) fn clipped(text: &str, max: usize) -> String {
     text.chars().take(max).collect()
+}
+
+/// The slug of a term as the site stores it; that of its name if it has none.
+pub(super) fn term_slug(slug: &str, name: &str) -> String {
+    let slug = svc_text::sanitize_title(slug);
+    clipped(&if slug.is_empty() { svc_text::sanitize_title(name) } else { slug }, 200)
+}
+
+/// The author of a comment as the site stores it.
+fn comment_author(comment: &svc_wxr::Comment) -> String {
+    clipped(&svc_text::strip_tags(&comment.author), 245)
 }
 
 /// An item, and what is known about it.
@@ -147,7 +161,7 @@ impl<'a> ItemImport<'a> {
             modified: stamp::parse(&item.modified).or(date),
             modified_gmt: stamp::parse(&item.modified_gmt).or(date_gmt),
             parent: PostId(0),
-            guid: clipped(&item.guid, 255),
+            guid: item.guid.clone(),
             menu_order: item.menu_order.clamp(i32::MIN.into(), i32::MAX.into()),
             post_type: item.post_type.clone(),
             mime_type: file.map_or_else(String::new, |file| file.mime_type.clone()),
@@ -198,21 +212,25 @@ impl<'a> ItemImport<'a> {
 
     /// The term with this slug, created if it is missing; `None` if the site does not have the taxonomy.
     fn term(&mut self, tx: &mut Tx, term: &ItemTerm) -> SiteResult<Option<TermId>> {
-        let key = (term.taxonomy.clone(), term.slug.clone());
+        let slug = term_slug(&term.slug, &term.name);
+        let key = (term.taxonomy.clone(), slug.clone());
         if let Some(known) = self.terms.get(&key) {
             return Ok(*known);
         }
         let found = if self.import.site.registries.taxonomies.get(&term.taxonomy).is_none() {
             self.done.problems.push(format!("The site has no taxonomy “{}”.", term.taxonomy));
             None
-        } else if let Some(existing) = terms::by_slug(tx, &term.slug, &term.taxonomy)? {
+        } else if slug.is_empty() {
+            self.done.problems.push(format!("{}: a term has neither a name nor a slug.", term.taxonomy));
+            None
+        } else if let Some(existing) = terms::by_slug(tx, &slug, &term.taxonomy)? {
             Some(existing.id)
         } else {
             let name = if term.name.is_empty() { &term.slug } else { &term.name };
             let new = Term {
                 taxonomy: term.taxonomy.clone(),
                 name: clipped(&sanitize::term_name(name), 200),
-                slug: clipped(&svc_text::sanitize_title(&term.slug), 200),
+                slug,
                 ..Term::default()
             };
             self.done.terms = self.done.terms.saturating_add(1);
@@ -282,26 +300,27 @@ impl<'a> ItemImport<'a> {
         if item.comments.is_empty() {
             return Ok(());
         }
-        let mut known: HashMap<(String, svc_model::Stamp), CommentId> = HashMap::new();
+        // Several comments may have the same author and date: each is that of one comment of the file.
+        let mut known: HashMap<(String, svc_model::Stamp), VecDeque<CommentId>> = HashMap::new();
         if exists {
             let query = CommentQuery::default().posts(vec![post]).order_by(CommentOrderBy::Id).order(Order::Asc);
             for chunk in comments::query(tx, &query)?.ids.chunks(1_000) {
                 let found = comments::get_many(tx, chunk)?;
-                known.extend(found.into_iter().map(|comment| ((comment.author, comment.date), comment.id)));
+                for comment in found {
+                    known.entry((comment.author, comment.date)).or_default().push_back(comment.id);
+                }
             }
         }
         let mut ids: HashMap<i64, CommentId> = HashMap::new();
         let mut sorted: Vec<&svc_wxr::Comment> = item.comments.iter().collect();
         sorted.sort_by_key(|comment| comment.id);
         for comment in sorted {
-            let date = stamp::parse(&comment.date);
-            let id = match known.get(&(comment.author.clone(), date)) {
-                Some(id) => *id,
+            let key = (comment_author(comment), stamp::parse(&comment.date));
+            let id = match known.get_mut(&key).and_then(VecDeque::pop_front) {
+                Some(id) => id,
                 None => {
                     let parent = ids.get(&comment.parent).copied().unwrap_or_default();
-                    let id = self.insert_comment(tx, comment, post, parent)?;
-                    known.insert((comment.author.clone(), date), id);
-                    id
+                    self.insert_comment(tx, comment, post, parent)?
                 }
             };
             ids.insert(comment.id, id);
@@ -325,7 +344,7 @@ impl<'a> ItemImport<'a> {
         let new = Comment {
             id: CommentId(0),
             post,
-            author: clipped(&svc_text::strip_tags(&comment.author), 245),
+            author: comment_author(comment),
             author_email: clipped(&comment.author_email, 100),
             author_url: clipped(&sanitize::author_url(&comment.author_url), 200),
             author_ip: clipped(&comment.author_ip, 100),

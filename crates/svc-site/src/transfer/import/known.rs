@@ -1,6 +1,6 @@
 //! The posts that the site has, by what they are recognized by.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use svc_model::{PostId, Stamp};
 use svc_schema::Error;
@@ -21,8 +21,18 @@ const PAGE: u64 = 5_000;
 pub(super) struct Known {
     /// By GUID, date and type.
     by_guid: HashMap<(String, Stamp, String), PostId>,
-    /// By title, date and type. Without a title, only the GUID counts.
-    by_title: HashMap<(String, Stamp, String), PostId>,
+    /// Posts that the site had before this import, by title, date and type. Without a title, only the GUID counts.
+    by_title: HashMap<(String, Stamp, String), Vec<PostId>>,
+    /// Posts that are those of an item. None is found by its title again.
+    taken: HashSet<PostId>,
+}
+
+/// What a post of a file is recognized by first.
+pub(super) type GuidKey = (String, Stamp, String);
+
+/// The GUID, the date and the type of an item with a stored GUID; `None` without a GUID.
+pub(super) fn guid_key(item: &Item) -> Option<GuidKey> {
+    (!item.guid.is_empty()).then(|| (item.guid.clone(), stamp::parse(&item.date), item.post_type.clone()))
 }
 
 /// Reads the identities of all posts.
@@ -33,26 +43,41 @@ pub(super) fn load(site: &Site, cx: &Context) -> Result<Known, Error> {
         let page = site.read(cx, |db| Ok(posts::identities(db, after, PAGE)?))?;
         let Some(last) = page.last() else { return Ok(known) };
         after = last.id;
-        page.into_iter().for_each(|post| known.add(post));
+        page.into_iter().for_each(|post| known.add_old(post));
     }
 }
 
 impl Known {
-    pub(super) fn add(&mut self, post: PostIdentity) {
-        let PostIdentity { id, post_type, date, title, guid } = post;
-        if !title.is_empty() {
-            self.by_title.entry((title, date, post_type.clone())).or_insert(id);
+    /// Adds a post that the site had before this import.
+    fn add_old(&mut self, post: PostIdentity) {
+        if !post.title.is_empty() {
+            let key = (post.title.clone(), post.date, post.post_type.clone());
+            self.by_title.entry(key).or_default().push(post.id);
         }
+        self.add(post);
+    }
+
+    /// Adds a post of this import. Only its GUID counts: other posts of the file may have the same title and date.
+    pub(super) fn add(&mut self, post: PostIdentity) {
+        let PostIdentity { id, post_type, date, guid, .. } = post;
         if !guid.is_empty() {
             self.by_guid.entry((stored_guid(&guid), date, post_type)).or_insert(id);
         }
     }
 
     /// The post of an item with a stored GUID.
-    pub(super) fn find(&self, item: &Item) -> Option<PostId> {
-        let date = stamp::parse(&item.date);
-        let key = |text: &str| (text.to_owned(), date, item.post_type.clone());
-        self.by_guid.get(&key(&item.guid)).or_else(|| self.by_title.get(&key(&item.title))).copied()
+    pub(super) fn find(&mut self, item: &Item) -> Option<PostId> {
+        let key = guid_key(item);
+        let found = key.as_ref().and_then(|key| self.by_guid.get(key)).copied();
+        // Many attachments and menu items have the same title and date.
+        let has_title = key.is_none() || !matches!(&*item.post_type, "attachment" | "nav_menu_item");
+        let by_title = || {
+            let key = (item.title.clone(), stamp::parse(&item.date), item.post_type.clone());
+            self.by_title.get(&key)?.iter().find(|id| !self.taken.contains(id)).copied()
+        };
+        let found = found.or_else(|| if has_title { by_title() } else { None })?;
+        self.taken.insert(found);
+        Some(found)
     }
 }
 
@@ -71,13 +96,15 @@ mod tests {
             title: title.to_owned(),
             guid: guid.to_owned(),
         };
-        known.add(post(1, "A", "g1"));
-        known.add(post(2, "", "g2"));
-        let find = |title: &str, guid: &str, date: &str, post_type: &str| {
+        known.add_old(post(1, "A", "g1"));
+        known.add_old(post(2, "", "g2"));
+        let mut find = |title: &str, guid: &str, date: &str, post_type: &str| {
             let [title, guid, date, post_type] = [title, guid, date, post_type].map(str::to_owned);
             known.find(&Item { title, guid, date, post_type, ..Item::default() }).map(|id| id.0)
         };
         assert_eq!(find("A", "other", date, "post"), Some(1));
+        // It is that of another item.
+        assert_eq!(find("A", "other", date, "post"), None);
         assert_eq!(find("renamed", "g1", date, "post"), Some(1));
         assert_eq!(find("", "g2", date, "post"), Some(2));
         // Posts without a title are many.

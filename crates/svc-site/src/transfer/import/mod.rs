@@ -13,7 +13,7 @@ mod state;
 mod terms;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io::BufRead,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -26,6 +26,7 @@ use svc_wxr::{Entry, Item, ReadError, Reader};
 pub use self::authors::{Survey, create_authors, survey};
 use self::{
     item::{ItemImport, Work},
+    known::GuidKey,
     state::State,
 };
 use crate::{Settings, Site, transfer::stored_guid};
@@ -157,7 +158,12 @@ pub async fn import(
         match entry {
             Entry::Author(author) => drop(import.state().authors.insert(author.id, author.login)),
             Entry::Term(term) => import.term(cx, term).await?,
-            Entry::Item(item) => {
+            Entry::Item(mut item) => {
+                item.guid = item::clipped(&stored_guid(&item.guid), 255);
+                // The second of two items with the same GUID finds the post of the first one.
+                if batch.has(&item) {
+                    import.batch(cx, batch.take()).await?;
+                }
                 batch.add(*item);
                 if batch.is_full() {
                     import.batch(cx, batch.take()).await?;
@@ -178,11 +184,18 @@ pub async fn import(
 #[derive(Default)]
 struct Batch {
     items: Vec<Item>,
+    keys: HashSet<GuidKey>,
     bytes: usize,
 }
 
 impl Batch {
+    /// Whether an item has the GUID, the date and the type of this one.
+    fn has(&self, item: &Item) -> bool {
+        known::guid_key(item).is_some_and(|key| self.keys.contains(&key))
+    }
+
     fn add(&mut self, item: Item) {
+        self.keys.extend(known::guid_key(&item));
         self.bytes = self.bytes.saturating_add(item.content.len());
         self.items.push(item);
     }
@@ -234,9 +247,8 @@ impl Import {
     async fn prepare(
         &self,
         cx: &Context,
-        mut item: Item,
+        item: Item,
     ) -> Result<Option<(Work, Option<crate::media::upload_store::WrittenFiles>)>, ImportError> {
-        item.guid = stored_guid(&item.guid);
         let name = || format!("{} “{}”", item.post_type, item.title);
         if item.status == "auto-draft" {
             return Ok(None);

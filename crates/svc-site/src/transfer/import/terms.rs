@@ -9,7 +9,7 @@ use svc_versions::Context;
 
 use super::{
     Import, ImportError,
-    item::{clipped, has_objects},
+    item::{clipped, has_objects, term_slug},
 };
 use crate::{sanitize, transfer::is_transferred};
 
@@ -20,20 +20,25 @@ impl Import {
             self.state().report.problem(format!("{}: the site has no taxonomy “{}”.", term.name, term.taxonomy));
             return Ok(());
         }
+        let slug = term_slug(&term.slug, &term.name);
+        if slug.is_empty() {
+            self.state().report.problem(format!("{}: a term has neither a name nor a slug.", term.taxonomy));
+            return Ok(());
+        }
         let old = term.id;
         let write = move |tx: &mut svc_store::Tx| {
-            if let Some(existing) = terms::by_slug(tx, &term.slug, &term.taxonomy)? {
+            if let Some(existing) = terms::by_slug(tx, &slug, &term.taxonomy)? {
                 return Ok((existing.id, false));
             }
             let parent = match &*term.parent {
                 "" => None,
-                slug => terms::by_slug(tx, slug, &term.taxonomy)?,
+                parent => terms::by_slug(tx, &term_slug(parent, ""), &term.taxonomy)?,
             };
             let name = if term.name.is_empty() { &term.slug } else { &term.name };
             let new = Term {
                 taxonomy: term.taxonomy.clone(),
                 name: clipped(&sanitize::term_name(name), 200),
-                slug: clipped(&svc_text::sanitize_title(&term.slug), 200),
+                slug: slug.clone(),
                 description: sanitize::term_description(&term.description),
                 parent: parent.map_or(TermId(0), |parent| parent.id),
                 ..Term::default()
