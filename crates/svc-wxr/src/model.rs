@@ -106,6 +106,31 @@ pub struct Item {
     pub comments: Vec<Comment>,
 }
 
+impl Item {
+    /// About how much memory the item takes, in bytes.
+    pub fn size(&self) -> usize {
+        let meta = |rows: &[MetaRow]| {
+            rows.iter()
+                .fold(size_of_val(rows), |sum, row| sum.saturating_add(row.key.len()).saturating_add(row.value.len()))
+        };
+        let add = |sum: usize, text: &String| sum.saturating_add(text.len());
+        let texts =
+            [&self.title, &self.link, &self.guid, &self.content, &self.excerpt, &self.slug, &self.attachment_url];
+        let mut size = texts.into_iter().fold(size_of::<Self>(), add).saturating_add(meta(&self.meta));
+        for term in &self.terms {
+            size = [&term.taxonomy, &term.slug, &term.name].into_iter().fold(size, add);
+            size = size.saturating_add(size_of::<ItemTerm>());
+        }
+        for comment in &self.comments {
+            size = [&comment.author, &comment.author_email, &comment.author_url, &comment.content]
+                .into_iter()
+                .fold(size, add);
+            size = size.saturating_add(size_of::<Comment>()).saturating_add(meta(&comment.meta));
+        }
+        size
+    }
+}
+
 /// A term of a post.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemTerm {

@@ -10,17 +10,22 @@ use crate::{
 /// Maximum size of an entry with everything in it, in bytes.
 pub const MAX_ENTRY: u64 = 64 << 20;
 
+/// Maximum number of terms, comments and rows of meta in an entry, those of its comments included.
+pub const MAX_PARTS: u32 = 20_000;
+
 /// An iterator over the entries of a file. It ends after the first error.
 pub struct Reader<R> {
     nodes: Nodes<R>,
     site: SiteInfo,
+    /// Number of parts of the entry so far.
+    parts: u32,
     is_done: bool,
 }
 
 impl<R: BufRead> Reader<R> {
     /// Reads from the beginning of a file.
     pub fn new(from: R) -> Self {
-        Reader { nodes: Nodes::new(from), site: SiteInfo::default(), is_done: false }
+        Reader { nodes: Nodes::new(from), site: SiteInfo::default(), parts: 0, is_done: false }
     }
 
     /// What the file says about its site: complete after the first entry.
@@ -35,6 +40,7 @@ impl<R: BufRead> Reader<R> {
 
     fn entry(&mut self) -> Result<Option<Entry>, ReadError> {
         self.nodes.limit(MAX_ENTRY);
+        self.parts = 0;
         loop {
             let Node::Open(name, _) = (match self.nodes.next()? {
                 Node::End => return self.end(),
@@ -60,6 +66,15 @@ impl<R: BufRead> Reader<R> {
             }
             return Ok(Some(entry));
         }
+    }
+
+    /// Counts a part of the entry. An empty one takes more memory than its text.
+    fn count_part(&mut self) -> Result<(), ReadError> {
+        self.parts = self.parts.saturating_add(1);
+        if self.parts <= MAX_PARTS {
+            return Ok(());
+        }
+        Err(self.nodes.error(format!("an entry has more than {MAX_PARTS} terms, comments and rows of meta")))
     }
 
     fn end(&self) -> Result<Option<Entry>, ReadError> {
@@ -119,6 +134,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn meta(&mut self) -> Result<MetaRow, ReadError> {
+        self.count_part()?;
         let mut row = MetaRow::default();
         while let Some((name, _)) = self.nodes.child()? {
             let text = self.nodes.text()?;
@@ -174,6 +190,7 @@ impl<R: BufRead> Reader<R> {
                         |name: &str| attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
                     // Old files repeat each category without its slug.
                     if let Some(slug) = attribute("nicename") {
+                        self.count_part()?;
                         let taxonomy = attribute("domain").unwrap_or_else(|| "category".to_owned());
                         // Old files have `tag` for tags.
                         let taxonomy = if taxonomy == "tag" { "post_tag".to_owned() } else { taxonomy };
@@ -187,6 +204,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn comment(&mut self) -> Result<Comment, ReadError> {
+        self.count_part()?;
         let mut comment = Comment::default();
         while let Some((name, _)) = self.nodes.child()? {
             if name == "wp:commentmeta" {
@@ -287,6 +305,23 @@ mod tests {
         }
         let invalid = [HEAD.as_bytes(), b"<item><title>\xff</title></item>"].concat();
         assert!(Reader::new(&*invalid).any(|entry| entry.is_err()));
+    }
+
+    #[test]
+    fn an_entry_has_a_maximum_number_of_parts() {
+        let max = MAX_PARTS as usize;
+        for (before, part, after) in [
+            ("<item>", "<wp:comment/>", "</item>"),
+            ("<item>", "<wp:postmeta/>", "</item>"),
+            ("<item>", "<category nicename=\"\"/>", "</item>"),
+            ("<item><wp:comment>", "<wp:commentmeta/>", "</wp:comment></item>"),
+            ("<wp:term>", "<wp:termmeta/>", "</wp:term>"),
+        ] {
+            let error = read(&format!("{before}{}{after}", part.repeat(max + 1))).unwrap_err();
+            assert!(error.contains("more than 20000"), "{part}: {error}");
+            let item = format!("{before}{}{after}", part.repeat(max - 1));
+            assert_eq!(read(&item.repeat(2)).unwrap().len(), 2, "{part}");
+        }
     }
 
     #[test]

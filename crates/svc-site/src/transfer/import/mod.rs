@@ -36,8 +36,9 @@ pub use svc_wxr::Author;
 const BATCH: usize = 25;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Entries that are read ahead.
+/// Entries that are read ahead, and their size in KiB.
 const READ_AHEAD: usize = 16;
+const READ_AHEAD_SIZE: u32 = 8 << 10;
 
 /// Number of problems that are described.
 const MAX_PROBLEMS: usize = 200;
@@ -141,19 +142,25 @@ pub async fn import(
     let import =
         Arc::new(Import { site: Arc::clone(site), settings: site.settings(cx)?, options, state: Mutex::new(state) });
     let (sender, mut entries) = tokio::sync::mpsc::channel(READ_AHEAD);
+    let room = Arc::new(tokio::sync::Semaphore::new(READ_AHEAD_SIZE as usize));
+    let runtime = tokio::runtime::Handle::current();
     // Reading blocks, and the receiver is gone if the import fails.
     let reading = tokio::task::spawn_blocking(move || {
         let mut reader = Reader::new(file);
         while let Some(entry) = reader.next() {
             let position = reader.position();
-            if sender.blocking_send(entry.map(|entry| (entry, position))).is_err() {
+            let size = if let Ok(Entry::Item(item)) = &entry { item.size() } else { 0 };
+            let size = u32::try_from(size >> 10).unwrap_or(u32::MAX).min(READ_AHEAD_SIZE);
+            let Ok(held) = runtime.block_on(Arc::clone(&room).acquire_many_owned(size)) else { break };
+            if sender.blocking_send(entry.map(|entry| (entry, position, held))).is_err() {
                 break;
             }
         }
     });
     let mut batch = Batch::default();
     while let Some(entry) = entries.recv().await {
-        let (entry, position) = entry.map_err(ImportError::File)?;
+        let (entry, position, held) = entry.map_err(ImportError::File)?;
+        drop(held);
         import.state().report.bytes = position;
         match entry {
             Entry::Author(author) => drop(import.state().authors.insert(author.id, author.login)),
@@ -196,7 +203,7 @@ impl Batch {
 
     fn add(&mut self, item: Item) {
         self.keys.extend(known::guid_key(&item));
-        self.bytes = self.bytes.saturating_add(item.content.len());
+        self.bytes = self.bytes.saturating_add(item.size());
         self.items.push(item);
     }
 
