@@ -43,7 +43,7 @@ impl dyn Runner + '_ {
 
 /// The context that middleware has added to the extensions of a request; without one, that of work without a request.
 pub fn context_of(extensions: &Extensions) -> Context {
-    extensions.get::<Context>().cloned().unwrap_or_default()
+    extensions.get::<Context>().cloned().unwrap_or_else(Context::background)
 }
 
 /// Runs everything where the connection is served.
