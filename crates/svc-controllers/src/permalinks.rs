@@ -73,8 +73,7 @@ impl PermalinkRoutes {
     }
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
-        // `null` changes nothing.
-        let draft = self.fields.read(|name| req.sent_param(name).and_then(|_| req.param(name)).cloned())?;
+        let draft = self.fields.read(|name| req.param(name).cloned())?;
         let prefix = self.site.brand.prefix();
         let changed = self.site.write(req.cx(), move |tx| {
             let current = permalink_settings::load(tx)?;

@@ -148,14 +148,3 @@ async fn links_and_templates_of_custom_types() {
         assert_eq!(term["link"], format!("{home}{expected}"));
     }
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn null_leaves_the_permalinks_as_they_are() {
-    let h = site("/%postname%/");
-    let body = json!({"structure": null, "category_base": null, "tag_base": "label"});
-    let changed = h.json(ADMIN, Method::PUT, "/svc/v2/permalinks", body).await;
-    assert_eq!(changed.status, 200, "{:?}", changed.body);
-    assert_eq!((&changed.body["structure"], &changed.body["tag_base"]), (&json!("/%postname%/"), &json!("/label")));
-    let plain = h.json(ADMIN, Method::PUT, "/svc/v2/permalinks", json!({"structure": ""})).await;
-    assert_eq!((plain.status, &plain.body["structure"]), (200, &json!("")));
-}
