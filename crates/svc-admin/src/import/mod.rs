@@ -9,7 +9,7 @@ use svc_model::UserId;
 use svc_schema::Error;
 use svc_site::transfer::{
     import::{Author, ImportReport},
-    runs::{AuthorChoice, Run, RunState},
+    runs::{AuthorChoice, ImportRules, Run, RunState},
 };
 
 pub use self::upload::upload_router;
@@ -220,7 +220,8 @@ impl AdminRequest<'_> {
                 };
                 let (site, caller) = (&self.admin.pages.identities.site, &self.session.caller);
                 let any_html = self.can("unfiltered_html");
-                let started = imports.start(site, caller, id, !form.get("files").is_empty(), any_html, choice).await;
+                let rules = ImportRules { files: !form.get("files").is_empty(), any_html };
+                let started = imports.start(&self.parts.cx, site, caller, id, rules, choice).await;
                 match started {
                     Ok(()) => {}
                     Err(error) if error.status() < 500 => {

@@ -36,6 +36,15 @@ pub enum AuthorChoice {
     New,
 }
 
+/// How a file is imported, besides its authors ([`ImportOptions`]).
+#[derive(Clone, Copy, Debug)]
+pub struct ImportRules {
+    /// Whether the files of attachments are fetched.
+    pub files: bool,
+    /// Whether texts are stored as they are.
+    pub any_html: bool,
+}
+
 /// The state of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunState {
@@ -122,11 +131,11 @@ impl ImportRuns {
     /// 404 if there is no such import, 409 if it has begun or another one runs; those of creating users.
     pub async fn start(
         &self,
+        cx: &Context,
         site: &Arc<Site>,
         caller: &Caller,
         id: &str,
-        files: bool,
-        any_html: bool,
+        rules: ImportRules,
         choice: impl Fn(&str) -> AuthorChoice,
     ) -> Result<(), Error> {
         let run = {
@@ -139,14 +148,13 @@ impl ImportRuns {
             run.state = RunState::Running(ImportReport::default());
             run.clone()
         };
-        let cx = Context::background();
         let new: Vec<_> =
             run.survey.authors.iter().filter(|author| choice(&author.login) == AuthorChoice::New).cloned().collect();
-        let settings = site.settings(&cx);
+        let settings = site.settings(cx);
         let may_create =
             |settings: &Settings| new.is_empty() || Access::new(site, settings).can(caller, "create_users");
         let created = match settings {
-            Ok(settings) if may_create(&settings) => create_authors(site, &cx, caller, &new).await,
+            Ok(settings) if may_create(&settings) => create_authors(site, cx, caller, &new).await,
             Ok(_) => Err(errors::cannot_create_users()),
             Err(error) => Err(error),
         };
@@ -162,7 +170,7 @@ impl ImportRuns {
                 authors.insert(author.login.clone(), user);
             }
         }
-        let options = ImportOptions { authors, fallback: caller.id, files, any_html };
+        let options = ImportOptions { authors, fallback: caller.id, files: rules.files, any_html: rules.any_html };
         let (runs, site) = (self.clone(), Arc::clone(site));
         tokio::spawn(async move {
             let (own, id) = (runs.clone(), run.id.clone());
