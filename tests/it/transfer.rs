@@ -476,3 +476,25 @@ async fn terms_are_recognized_by_the_slug_that_is_stored() {
     let report = imported_entries(data.site(), &file).await.unwrap();
     assert_eq!((report.created, report.terms), (0, 0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_import_runs_at_a_time() {
+    let site = empty_site(&[]).await;
+    // Two processes that use the same site.
+    let (one, two) = (open(&site, &[]), open(&site, &[]));
+    let item = |n: u8| {
+        format!(
+            "<item><title>{n}</title><guid>http://a/{n}</guid><wp:post_type>post</wp:post_type><wp:status>odd</wp:status>\
+             <wp:post_date>2024-01-02 03:04:05</wp:post_date></item>"
+        )
+    };
+    let file: String = (0..60).map(item).collect();
+    let (first, second) = tokio::join!(imported_entries(one.site(), &file), imported_entries(two.site(), &file));
+    let (done, refused) = if first.is_ok() { (first, second) } else { (second, first) };
+    assert_eq!(done.unwrap().created, 60);
+    assert_eq!(refused.unwrap_err().to_string(), "Another import runs. Wait until it has ended.");
+    assert_eq!(imported_entries(two.site(), &file).await.unwrap().existing, 60);
+    // The site has no status `odd`.
+    let drafts = exported(one.site(), &ExportFilter { status: Some("draft".to_owned()), ..ExportFilter::default() });
+    assert_eq!(items(&drafts).len(), 60);
+}

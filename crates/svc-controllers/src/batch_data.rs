@@ -2,7 +2,7 @@
 
 use std::{any::Any, sync::Arc, time::Duration};
 
-use svc_routing::{BatchData, BatchTransaction, BoxFuture, Context, Request, Result, forbidden};
+use svc_routing::{BatchData, BatchTransaction, BoxFuture, Context, Request, Result};
 use svc_site::{Access, Site, SiteError};
 use svc_store::OpenTransaction;
 
@@ -24,12 +24,9 @@ impl BatchData for StoreBatches {
     }
 
     /// Those who write posts may.
-    fn may_begin(&self, batch: &Request) -> Result<()> {
+    fn may_begin(&self, batch: &Request) -> Result<bool> {
         let settings = self.0.settings(batch.cx())?;
-        match Access::new(&self.0, &settings).can(&caller(batch), "edit_posts") {
-            true => Ok(()),
-            false => Err(forbidden(batch, "rest_cannot_batch", "You are not allowed to run transactions.")),
-        }
+        Ok(Access::new(&self.0, &settings).can(&caller(batch), "edit_posts"))
     }
 
     fn hold_snapshot(&self, cx: &Context) -> Result<Box<dyn Any + Send>> {

@@ -51,7 +51,8 @@ pub(crate) struct Turn {
     turns: Arc<Turns>,
     caller: Option<i64>,
     opened: Option<Instant>,
-    _permit: Option<OwnedSemaphorePermit>,
+    /// Held until the end.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Turn {
@@ -69,9 +70,8 @@ impl Turn {
             }
             state.callers.push(caller);
         }
-        let mut turn = Turn { turns: Arc::clone(turns), caller, opened: None, _permit: None };
-        let permit = Arc::clone(&turns.transaction).acquire_owned().await;
-        turn._permit = permit.ok();
+        let mut turn = Turn { turns: Arc::clone(turns), caller, opened: None, permit: None };
+        turn.permit = Arc::clone(&turns.transaction).acquire_owned().await.ok();
         let free_at = turns.state().free_at;
         if let Some(pause) = free_at.map(|at| at.saturating_duration_since(Instant::now())) {
             tokio::time::sleep(pause).await;
@@ -91,6 +91,7 @@ impl Drop for Turn {
         if let Some(opened) = self.opened {
             state.free_at = Some(Instant::now() + opened.elapsed());
         }
+        drop(self.permit.take());
         if let Some(at) = state.callers.iter().position(|caller| *caller == self.caller) {
             state.callers.swap_remove(at);
         }

@@ -29,8 +29,8 @@ pub trait BatchData: Send + Sync {
     /// Whether the caller of a batch may run a transaction, for which other writers wait.
     ///
     /// # Errors
-    /// If not.
-    fn may_begin(&self, batch: &Request) -> Result<()>;
+    /// If the data cannot be read.
+    fn may_begin(&self, batch: &Request) -> Result<bool>;
 
     /// Keeps one snapshot for the reads of a context until the returned value is dropped, or something is written with the context.
     ///

@@ -175,11 +175,8 @@ impl BatchData for Log {
         Box::pin(std::future::ready(Ok(Box::new(()) as Box<dyn Any + Send>)))
     }
 
-    fn may_begin(&self, batch: &Request) -> Result<()> {
-        match batch.header("x-refused") {
-            None => Ok(()),
-            Some(_) => Err(svc_routing::Error::new("refused", "No.")),
-        }
+    fn may_begin(&self, batch: &Request) -> Result<bool> {
+        Ok(batch.header("x-refused").is_none())
     }
 
     fn hold_snapshot(&self, _: &Context) -> Result<Box<dyn Any + Send>> {

@@ -133,6 +133,14 @@ async fn a_file_is_imported() {
     assert_eq!(send_form(&mut visitor, IMPORT, &page, &start, false).await.status, 302);
     let page = ended(&mut visitor).await;
     assert!(page.contains("Complete: 0 posts") && page.contains("1 posts were here already"), "{page}");
+    // A user who does not exist gets nothing: the one who imports does.
+    let other = file(title, "old-hand").replace("p=700", "p=701").replace(">700<", ">701<").replace(title, "Other");
+    let sent = upload(&mut visitor, &[(field_name, &nonce)], Some(("other.xml", &other))).await;
+    let page = visitor.get(target(&site, &sent)).await.body;
+    let start = [("id", &*field(&page, "id")), ("author-0", "987654"), ("action", "start")];
+    assert_eq!(send_form(&mut visitor, IMPORT, &page, &start, false).await.status, 302);
+    ended(&mut visitor).await;
+    assert_eq!(stored(&site, &admin, 701).await["author"], 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,7 +15,7 @@ use super::serve::{envelope, wanted};
 use crate::messages::error::{
     batch_too_large, file_in_batch, no_route, no_transactions, parse_path_failed, read_in_transaction, rolled_back,
 };
-use crate::{Cost, Request, Response, Result, Route, forbidden, on, public};
+use crate::{BatchData, Cost, Request, Response, Result, Route, forbidden, on, public};
 
 /// The value of `validation` that runs no request unless all are valid.
 const REQUIRE_ALL: &str = "require-all-validate";
@@ -95,21 +95,21 @@ async fn serve(req: Request) -> Result {
         }
     }
     if is_transaction {
-        // Other writers wait for transactions, so those without a known caller could stop them all.
         let data = server.site().batch_data.as_ref().ok_or_else(no_transactions)?;
-        if !req.is_authenticated() || data.may_begin(&req).is_err() {
+        // Other writers wait for transactions, so those without a known caller could stop them all.
+        if !req.is_authenticated() || !data.may_begin(&req)? {
             return Err(forbidden(&req, "rest_cannot_batch", "You are not allowed to run transactions."));
         }
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-        return run_transaction(&server, &req, parts).await;
+        return run_transaction(&server, &**data, &req, parts).await;
     }
     let mut responses = Vec::with_capacity(parts.len());
     let mut snapshots = Vec::new();
     let mut n_read = 0;
     // Before anything is written.
     let data = server.site().batch_data.as_ref();
-    let reads = parts.iter().flatten().any(|part| is_read(part.method()));
-    let _permit = match data.filter(|_| reads) {
+    let has_reads = parts.iter().flatten().any(|part| is_read(part.method()));
+    let _permit = match data.filter(|_| has_reads) {
         Some(data) => Some(data.snapshot_permit().await?),
         None => None,
     };
@@ -148,8 +148,7 @@ fn size(value: &Value) -> usize {
 }
 
 /// Runs requests in one transaction, until one fails.
-async fn run_transaction(server: &Server, batch: &Request, parts: Vec<Request>) -> Result {
-    let data = server.site().batch_data.as_ref().ok_or_else(no_transactions)?;
+async fn run_transaction(server: &Server, data: &dyn BatchData, batch: &Request, parts: Vec<Request>) -> Result {
     let transaction = data.begin(batch.cx().clone()).await?;
     let n_parts = parts.len();
     let mut responses = Vec::with_capacity(n_parts);

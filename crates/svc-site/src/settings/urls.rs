@@ -1,4 +1,4 @@
-//! Generates the site's URLs: converts rows and types to the types of svc-discovery.
+//! Generates the site's URLs: converts rows and types to the types of svc-permalinks.
 
 use svc_brand::Brand;
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
@@ -7,6 +7,8 @@ use svc_permalinks::{
     TaxonomyLinks, TermLink, UrlHooks, needs_plain,
 };
 use svc_store::{StoredText, options::Options, stamp};
+
+use super::permalink_settings;
 
 /// Generates URLs according to the site's options.
 pub struct Urls {
@@ -49,8 +51,8 @@ impl Urls {
     /// URLs for these options, types and taxonomies; `hooks` may change them.
     pub fn new(options: &Options, brand: &Brand, types: &PostTypes, taxonomies: &Taxonomies, hooks: &UrlHooks) -> Self {
         let text = |name: &str| options.get(name).map_or("", StoredText::text);
-        let permalinks =
-            Permalinks::new(text("permalink_structure")).with_bases(text("category_base"), text("tag_base"));
+        let [structure, category_base, tag_base] = permalink_settings::OPTIONS;
+        let permalinks = Permalinks::new(text(structure)).with_bases(text(category_base), text(tag_base));
         let mut site = SiteUrls::new(text("home"), text("siteurl"), &brand.prefix(), permalinks);
         site.hooks = hooks.clone();
         let front = svc_php::numeric::text_to_int(text("page_on_front"));

@@ -12,7 +12,7 @@ use std::{
 use futures_util::{Stream, stream};
 use svc_schema::Error;
 use tempfile::NamedTempFile;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{
     Site, SiteError,
@@ -62,6 +62,8 @@ struct Following {
     written: watch::Receiver<Written>,
     /// Deletes the file.
     _file: NamedTempFile,
+    /// Until the client has it: the file takes space.
+    _permit: OwnedSemaphorePermit,
 }
 
 /// Begins an export. The stream ends with an error if the export fails.
@@ -97,9 +99,8 @@ pub fn start(
             false
         });
         sender.send_modify(|written| written.end = Some(is_complete));
-        drop(permit);
     });
-    Ok(stream::try_unfold(Following { file: reader, read: 0, written, _file: file }, next_part))
+    Ok(stream::try_unfold(Following { file: reader, read: 0, written, _file: file, _permit: permit }, next_part))
 }
 
 async fn next_part(mut following: Following) -> io::Result<Option<(Vec<u8>, Following)>> {

@@ -3,6 +3,7 @@
 //! They are kept in memory. If the server is stopped, what was imported stays, and the file can be imported again.
 
 use std::{
+    collections::{HashMap, HashSet},
     fs::File,
     io::BufReader,
     sync::{Arc, Mutex, PoisonError},
@@ -11,11 +12,12 @@ use std::{
 use svc_auth::{Caller, random_text};
 use svc_model::UserId;
 use svc_schema::Error;
+use svc_store::users;
 use svc_versions::Context;
 use tempfile::TempPath;
 
 use crate::{
-    Access, Settings, Site,
+    Access, Site,
     blocking::run_blocking,
     errors::transfer as errors,
     transfer::import::{ImportOptions, ImportReport, Survey, create_authors, import, survey},
@@ -72,6 +74,55 @@ pub struct Run {
     /// The state.
     pub state: RunState,
     file: Arc<TempPath>,
+}
+
+/// An import that waits again if it is not kept, such as when the client has gone.
+struct Begun<'r> {
+    runs: &'r ImportRuns,
+    id: &'r str,
+    is_kept: bool,
+}
+
+impl Begun<'_> {
+    fn keep(mut self) {
+        self.is_kept = true;
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.runs.set_state(self.id, RunState::Waiting);
+        }
+    }
+}
+
+/// The users who get the posts of the authors of a file. The caller gets those of users who do not exist.
+async fn users_of_authors(
+    cx: &Context,
+    site: &Arc<Site>,
+    caller: &Caller,
+    survey: &Survey,
+    choice: impl Fn(&str) -> AuthorChoice,
+) -> Result<HashMap<String, UserId>, Error> {
+    let (mut new, mut chosen) = (Vec::new(), Vec::new());
+    for author in &survey.authors {
+        match choice(&author.login) {
+            AuthorChoice::New => new.push(author.clone()),
+            AuthorChoice::User(user) => chosen.push((author.login.clone(), user)),
+        }
+    }
+    let settings = site.settings(cx)?;
+    if !new.is_empty() && !Access::new(site, &settings).can(caller, "create_users") {
+        return Err(errors::cannot_create_users());
+    }
+    let ids: Vec<UserId> = chosen.iter().map(|(_, user)| *user).collect();
+    let known = site.read(cx, |db| Ok(users::get_many(db, &ids)?))?;
+    let known: HashSet<UserId> = known.into_iter().map(|user| user.id).collect();
+    let mut authors = create_authors(site, cx, caller, &new).await?;
+    authors
+        .extend(chosen.into_iter().map(|(login, user)| (login, if known.contains(&user) { user } else { caller.id })));
+    Ok(authors)
 }
 
 /// The imports of a process.
@@ -148,28 +199,9 @@ impl ImportRuns {
             run.state = RunState::Running(ImportReport::default());
             run.clone()
         };
-        let new: Vec<_> =
-            run.survey.authors.iter().filter(|author| choice(&author.login) == AuthorChoice::New).cloned().collect();
-        let settings = site.settings(cx);
-        let may_create =
-            |settings: &Settings| new.is_empty() || Access::new(site, settings).can(caller, "create_users");
-        let created = match settings {
-            Ok(settings) if may_create(&settings) => create_authors(site, cx, caller, &new).await,
-            Ok(_) => Err(errors::cannot_create_users()),
-            Err(error) => Err(error),
-        };
-        let mut authors = match created {
-            Ok(authors) => authors,
-            Err(error) => {
-                self.set_state(id, RunState::Waiting);
-                return Err(error);
-            }
-        };
-        for author in &run.survey.authors {
-            if let AuthorChoice::User(user) = choice(&author.login) {
-                authors.insert(author.login.clone(), user);
-            }
-        }
+        let begun = Begun { runs: self, id, is_kept: false };
+        let authors = users_of_authors(cx, site, caller, &run.survey, choice).await?;
+        begun.keep();
         let options = ImportOptions { authors, fallback: caller.id, files: rules.files, any_html: rules.any_html };
         let (runs, site) = (self.clone(), Arc::clone(site));
         tokio::spawn(async move {

@@ -61,6 +61,12 @@ pub(super) fn term_slug(slug: &str, name: &str) -> String {
     clipped(&if slug.is_empty() { svc_text::sanitize_title(name) } else { slug }, 200)
 }
 
+/// A term with this stored slug. The slug in the file is the name of a term without one.
+pub(super) fn new_term(taxonomy: &str, name: &str, in_file: &str, slug: String) -> Term {
+    let name = if name.is_empty() { in_file } else { name };
+    Term { taxonomy: taxonomy.to_owned(), name: clipped(&sanitize::term_name(name), 200), slug, ..Term::default() }
+}
+
 /// The author of a comment as the site stores it.
 fn comment_author(comment: &svc_wxr::Comment) -> String {
     clipped(&svc_text::strip_tags(&comment.author), 245)
@@ -152,7 +158,8 @@ impl<'a> ItemImport<'a> {
             content: sanitize::content(&item.content, filtered),
             title: sanitize::title(&item.title, filtered),
             excerpt: sanitize::excerpt(&item.excerpt, filtered),
-            status: if item.status.is_empty() { "draft".to_owned() } else { clipped(&item.status, 20) },
+            // Nobody would see a post with a status that the site does not have.
+            status: self.import.site.registries.statuses.get(&item.status).map_or("draft", |s| &s.name).to_owned(),
             comment_status: clipped(&item.comment_status, 20),
             ping_status: clipped(&item.ping_status, 20),
             password: clipped(&item.password, 255),
@@ -226,13 +233,7 @@ impl<'a> ItemImport<'a> {
         } else if let Some(existing) = terms::by_slug(tx, &slug, &term.taxonomy)? {
             Some(existing.id)
         } else {
-            let name = if term.name.is_empty() { &term.slug } else { &term.name };
-            let new = Term {
-                taxonomy: term.taxonomy.clone(),
-                name: clipped(&sanitize::term_name(name), 200),
-                slug,
-                ..Term::default()
-            };
+            let new = new_term(&term.taxonomy, &term.name, &term.slug, slug);
             self.done.terms = self.done.terms.saturating_add(1);
             Some(terms::insert(tx, &new)?.id)
         };

@@ -14,6 +14,7 @@ mod terms;
 
 use std::{
     collections::{HashMap, HashSet},
+    fs::{File, TryLockError},
     io::BufRead,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -29,7 +30,7 @@ use self::{
     known::GuidKey,
     state::State,
 };
-use crate::{Settings, Site, transfer::stored_guid};
+use crate::{Settings, Site, errors::transfer as errors, transfer::stored_guid};
 pub use svc_wxr::Author;
 
 /// Number of posts of a transaction, and their size in bytes.
@@ -39,6 +40,9 @@ const BATCH_BYTES: usize = 1 << 20;
 /// Entries that are read ahead, and their size in KiB.
 const READ_AHEAD: usize = 16;
 const READ_AHEAD_SIZE: u32 = 8 << 10;
+
+/// Name of the file in the content folder that an import locks.
+const LOCK: &str = ".import.lock";
 
 /// Number of problems that are described.
 const MAX_PROBLEMS: usize = 200;
@@ -138,6 +142,7 @@ pub async fn import(
     options: ImportOptions,
     progress: &(dyn Fn(&ImportReport) + Send + Sync),
 ) -> Result<ImportReport, ImportError> {
+    let _lock = lock(site)?;
     let state = State::new(known::load(site, cx)?);
     let import =
         Arc::new(Import { site: Arc::clone(site), settings: site.settings(cx)?, options, state: Mutex::new(state) });
@@ -185,6 +190,18 @@ pub async fn import(
     let report = import.state().report.clone();
     progress(&report);
     Ok(report)
+}
+
+/// Makes sure that one import runs at a time, in all processes that use the content folder: each knows only what the site had
+/// before it, so that two would create the same posts.
+fn lock(site: &Site) -> Result<File, Error> {
+    let file = File::options().create(true).append(true).open(site.content_dir.join(LOCK));
+    let file = file.map_err(|error| errors::disk(&error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(errors::import_runs()),
+        Err(TryLockError::Error(error)) => Err(errors::disk(&error)),
+    }
 }
 
 /// Posts that are stored together.

@@ -9,7 +9,7 @@ use svc_versions::Context;
 
 use super::{
     Import, ImportError,
-    item::{clipped, has_objects, term_slug},
+    item::{has_objects, new_term, term_slug},
 };
 use crate::{sanitize, transfer::is_transferred};
 
@@ -34,14 +34,10 @@ impl Import {
                 "" => None,
                 parent => terms::by_slug(tx, &term_slug(parent, ""), &term.taxonomy)?,
             };
-            let name = if term.name.is_empty() { &term.slug } else { &term.name };
             let new = Term {
-                taxonomy: term.taxonomy.clone(),
-                name: clipped(&sanitize::term_name(name), 200),
-                slug: slug.clone(),
                 description: sanitize::term_description(&term.description),
                 parent: parent.map_or(TermId(0), |parent| parent.id),
-                ..Term::default()
+                ..new_term(&term.taxonomy, &term.name, &term.slug, slug.clone())
             };
             let id = terms::insert(tx, &new)?.id;
             let values = term.meta.iter().filter(|row| is_transferred(&row.key)).filter_map(|row| {
