@@ -76,10 +76,8 @@ impl PermalinkRoutes {
         let draft = self.fields.read(|name| req.param(name).cloned())?;
         let prefix = self.site.brand.prefix();
         let changed = self.site.write(req.cx(), move |tx| {
-            let current = permalink_settings::load(tx)?;
-            let new = draft.applied_to(&current, &prefix).map_err(|invalid| SiteError::from(Error::from(invalid)))?;
-            permalink_settings::store(tx, &new)?;
-            Ok(new)
+            let changed = permalink_settings::change(tx, &draft, &prefix)?;
+            changed.map_err(|invalid| SiteError::from(Error::from(invalid)))
         });
         let settings = changed.await?;
         Ok(Response::new(self.fields.plan(&respond::edit_view(&req)).prepare(&settings)))

@@ -29,7 +29,6 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(config: &Config, args: &ArgMatches) -> Result<()> {
     let store = open_existing(config)?;
-    let current = store.read_blocking(permalink_settings::load).context("cannot read the database")?;
     match args.subcommand() {
         Some(("set", args)) => {
             let value = |name: &str| args.get_one::<String>(name).cloned();
@@ -38,14 +37,14 @@ pub(super) fn run(config: &Config, args: &ArgMatches) -> Result<()> {
                 category_base: value("category-base"),
                 tag_base: value("tag-base"),
             };
-            let new = draft.applied_to(&current, &config.brand.prefix())?;
-            let stored = new.clone();
-            store
-                .write_blocking(move |tx| permalink_settings::store(tx, &stored))
-                .context("cannot store the permalinks")?;
-            show(&new, false)
+            let prefix = config.brand.prefix();
+            let changed = store.write_blocking(move |tx| permalink_settings::change(tx, &draft, &prefix));
+            show(&changed.context("cannot store the permalinks")??, false)
         }
-        Some((_, args)) => show(&current, args.get_flag("json")),
+        Some((_, args)) => {
+            let current = store.read_blocking(permalink_settings::load).context("cannot read the database")?;
+            show(&current, args.get_flag("json"))
+        }
         None => Ok(()),
     }
 }

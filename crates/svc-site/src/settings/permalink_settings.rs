@@ -85,19 +85,27 @@ pub fn load(db: &mut Db) -> svc_store::Result<PermalinkSettings> {
     Ok(PermalinkSettings { structure, category_base, tag_base })
 }
 
-/// Stores the settings, and empties the option with the rewrite rules, which WordPress then computes again.
+/// Changes the settings, and empties the option with the rewrite rules, which WordPress then computes again. Returns the settings after
+/// the change; if it cannot be used, why, and nothing is stored. `rest_prefix` is the first segment of the REST API's path.
 ///
 /// # Errors
 /// Errors of the store.
-pub fn store(tx: &mut Tx, settings: &PermalinkSettings) -> svc_store::Result<()> {
-    if load(tx)? == *settings {
-        return Ok(());
-    }
-    let values = [&settings.structure, &settings.category_base, &settings.tag_base];
+pub fn change(
+    tx: &mut Tx,
+    draft: &PermalinkDraft,
+    rest_prefix: &str,
+) -> svc_store::Result<Result<PermalinkSettings, InvalidPermalinks>> {
+    let current = load(tx)?;
+    let new = match draft.applied_to(&current, rest_prefix) {
+        Ok(new) if new != current => new,
+        unchanged => return Ok(unchanged),
+    };
+    let values = [&new.structure, &new.category_base, &new.tag_base];
     for (name, value) in OPTIONS.into_iter().zip(values) {
         options::set(tx, name, &StoredText::of(value.as_str()), true)?;
     }
-    options::set(tx, "rewrite_rules", &StoredText::of(""), true)
+    options::set(tx, "rewrite_rules", &StoredText::of(""), true)?;
+    Ok(Ok(new))
 }
 
 impl PermalinkDraft {
@@ -105,7 +113,7 @@ impl PermalinkDraft {
     ///
     /// # Errors
     /// If one of the new values cannot be used. Values that are not changed are not checked.
-    pub fn applied_to(
+    fn applied_to(
         &self,
         current: &PermalinkSettings,
         rest_prefix: &str,
