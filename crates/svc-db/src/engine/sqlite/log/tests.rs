@@ -1,7 +1,7 @@
 //! A follower has everything that was committed, whoever writes, checkpoints and starts the log over.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -109,12 +109,18 @@ fn numbers(conn: &Sqlite) -> Vec<i64> {
     all.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
-#[test]
-fn a_follower_has_what_was_committed() {
+/// A folder with a database that a server uses, and a reader of its log.
+fn followed() -> (tempfile::TempDir, PathBuf, Server, LogReader) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
-    let mut server = Server::start(&path);
-    let mut reader = server.follow(&path);
+    let server = Server::start(&path);
+    let reader = server.follow(&path);
+    (folder, path, server, reader)
+}
+
+#[test]
+fn a_follower_has_what_was_committed() {
+    let (folder, path, mut server, mut reader) = followed();
     let mut copy = Copy::default();
     copy.update(&mut reader);
     assert_eq!((copy.numbers(folder.path()), copy.n_images), (vec![], 1));
@@ -142,10 +148,7 @@ fn a_follower_has_what_was_committed() {
 
 #[test]
 fn writes_and_checkpoints_of_others_leave_no_gap() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.db");
-    let mut server = Server::start(&path);
-    let mut reader = server.follow(&path);
+    let (folder, path, mut server, mut reader) = followed();
     let (stop, mut copy) = (AtomicBool::new(false), Copy::default());
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -224,10 +227,7 @@ fn an_image_stays_as_it_was_while_others_write() {
 
 #[test]
 fn continues_after_a_stop_only_if_nothing_is_missing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.db");
-    let mut server = Server::start(&path);
-    let mut reader = server.follow(&path);
+    let (folder, path, mut server, mut reader) = followed();
     let mut copy = Copy::default();
     copy.update(&mut reader);
     server.write("INSERT INTO t VALUES (1, 'a')");
@@ -258,10 +258,7 @@ fn continues_after_a_stop_only_if_nothing_is_missing() {
 
 #[test]
 fn a_log_that_is_followed_stays_short_under_load() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.db");
-    let mut server = Server::start(&path);
-    let mut reader = server.follow(&path);
+    let (folder, _path, mut server, mut reader) = followed();
     let stop = AtomicBool::new(false);
     let (mut largest, mut copy) = (0, Copy::default());
     std::thread::scope(|scope| {
@@ -287,10 +284,7 @@ fn a_log_that_is_followed_stays_short_under_load() {
 
 #[test]
 fn a_log_that_is_started_over_after_a_stop_is_read_before() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.db");
-    let mut server = Server::start(&path);
-    let mut reader = server.follow(&path);
+    let (folder, path, mut server, mut reader) = followed();
     let mut copy = Copy::default();
     copy.update(&mut reader);
     let at = reader.position();
@@ -308,10 +302,7 @@ fn a_log_that_is_started_over_after_a_stop_is_read_before() {
 
 #[test]
 fn continues_after_a_stop_in_a_log_that_was_started_over_when_it_was_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.db");
-    let mut server = Server::start(&path);
-    let mut reader = server.follow(&path);
+    let (folder, path, mut server, mut reader) = followed();
     let mut copy = Copy::default();
     copy.update(&mut reader);
     server.write("INSERT INTO t VALUES (1, 'a')");
@@ -345,10 +336,7 @@ fn continues_after_a_stop_in_a_log_that_was_started_over_when_it_was_read() {
 
 #[test]
 fn a_long_log_is_kept_until_it_is_followed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.db");
-    let mut server = Server::start(&path);
-    let mut reader = server.follow(&path);
+    let (folder, path, mut server, mut reader) = followed();
     let mut copy = Copy::default();
     copy.update(&mut reader);
     // More than the length at which writes wait for the follower, which does not read it.
