@@ -25,7 +25,7 @@ use svc_versions::Context;
 use tokio::task::JoinHandle;
 
 use crate::{
-    identity::{ANONYMOUS, Identities, LoginSettings, cookie_value, token_of},
+    identity::{ANONYMOUS, Identities, LoginSettings, UserCredentials, cookie_value, token_of},
     rate_limit::{Attempts, LoginFailure},
 };
 
@@ -118,7 +118,7 @@ impl SiteAuthenticator {
         let authenticated = authenticated(cx, config.caller_with_key(subject));
         Ok(Ok(match outcome.uuid() {
             Some(uuid) => {
-                *recording = self.record_use(cx, subject.user.id, uuid, &subject.passwords, address);
+                *recording = self.record_use(cx, subject, uuid, address);
                 let id = PasswordId(uuid.to_owned());
                 authenticated.with_extension(AppPassword(uuid.to_owned())).with_response_extension(id)
             }
@@ -130,28 +130,35 @@ impl SiteAuthenticator {
     fn record_use(
         &self,
         cx: &Context,
-        user: UserId,
+        subject: &UserCredentials,
         uuid: &str,
-        passwords: &[ApplicationPassword],
         address: Option<IpAddr>,
     ) -> Option<JoinHandle<()>> {
         let now = self.identities.now(cx);
         let ip = address.map(|address| address.to_string()).unwrap_or_default();
         let is_due = |p: &ApplicationPassword| p.uuid == uuid && p.clone().record_use(now, &ip);
-        if !passwords.iter().any(is_due) {
+        if !subject.passwords.iter().any(is_due) {
             return None;
         }
-        let (store, uuid, cx) = (self.identities.site.store.clone(), uuid.to_owned(), cx.detached());
+        let known = subject.stored_passwords.clone()?;
+        let (store, user, uuid, cx) =
+            (self.identities.site.store.clone(), subject.user.id.0, uuid.to_owned(), cx.detached());
+        let used = move |stored: &StoredText| {
+            let mut list = application_password::list_from_value(&stored.json());
+            for item in list.iter_mut().filter(|p| p.uuid == uuid) {
+                item.record_use(now, &ip);
+            }
+            StoredText::of(application_password::list_to_value(&list))
+        };
         Some(tokio::spawn(async move {
             let written = store.write(&cx, move |tx| {
-                let meta = meta::load_one(tx, MetaKind::User, user.0)?;
-                let Some(stored) = meta.first(META_KEY) else { return Ok(()) };
-                let mut list = application_password::list_from_value(&stored.json());
-                for item in list.iter_mut().filter(|p| p.uuid == uuid) {
-                    item.record_use(now, &ip);
+                if meta::replace(tx, MetaKind::User, user, META_KEY, &known, &used(&known))? {
+                    return Ok(());
                 }
-                let value = StoredText::of(application_password::list_to_value(&list));
-                meta::update(tx, MetaKind::User, user.0, META_KEY, &value).map(drop)
+                // The passwords have changed since they were loaded.
+                let meta = meta::load_one(tx, MetaKind::User, user)?;
+                let Some(stored) = meta.first(META_KEY) else { return Ok(()) };
+                meta::update(tx, MetaKind::User, user, META_KEY, &used(stored)).map(drop)
             });
             if let Err(error) = written.await {
                 tracing::debug!("the use of an application password was not recorded");

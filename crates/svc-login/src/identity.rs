@@ -87,6 +87,8 @@ pub struct UserCredentials {
     pub sessions: Sessions,
     /// The user's application passwords.
     pub passwords: Vec<ApplicationPassword>,
+    /// The value of the meta with the application passwords.
+    pub(crate) stored_passwords: Option<StoredText>,
     /// The second factor, if two-factor log-in is on.
     pub two_factor: Option<TwoFactor>,
 }
@@ -269,12 +271,17 @@ fn find(db: &mut Db, login: &str) -> Result<Option<UserCredentials>, StoreError>
 fn with_meta(db: &mut Db, user: User) -> Result<UserCredentials, StoreError> {
     let meta = meta::load_one(db, MetaKind::User, user.id.0)?;
     let prefix = db.prefix();
+    let stored_passwords = meta.first(META_KEY).cloned();
     Ok(UserCredentials {
         capabilities: meta.first(&format!("{prefix}capabilities")).cloned().unwrap_or_default(),
         prefix: prefix.into(),
         sessions: meta.first(SESSIONS).map(|stored| Sessions::from_value(&stored.json())).unwrap_or_default(),
         two_factor: meta.first(two_factor::META_KEY).map(|stored| TwoFactor::from_value(&stored.json())),
-        passwords: meta.first(META_KEY).map(|s| application_password::list_from_value(&s.json())).unwrap_or_default(),
+        passwords: stored_passwords
+            .as_ref()
+            .map(|s| application_password::list_from_value(&s.json()))
+            .unwrap_or_default(),
+        stored_passwords,
         user,
     })
 }

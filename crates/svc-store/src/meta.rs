@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
-use sea_query::{Expr, ExprTrait as _, Query, SelectStatement};
+use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
 use svc_db::{Db, Result, Rows, StoreError, Tx};
 /// The object types that meta belongs to.
 pub use svc_model::MetaKind;
@@ -160,14 +160,40 @@ pub fn update(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, value: &StoredTe
         }
         [only] if only == value => Ok(false),
         _ => {
-            let mut update = Query::update();
-            update.table(tx.table(table.name)).value("meta_value", value.as_stored());
-            update.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
-            tx.change_rows(&update, table.rows, &[id])?;
-            Descriptions::meta(tx, table.rows, id, name);
+            set_values(tx, &table, id, name, None, value)?;
             Ok(true)
         }
     }
+}
+
+/// Sets the values of a key that are still `old`, byte for byte, and returns whether there were any.
+///
+/// It reads nothing: a value that was loaded before the transaction can be changed safely, and if it was changed since, the
+/// caller loads it again.
+pub fn replace(tx: &mut Tx, kind: MetaKind, id: i64, name: &str, old: &StoredText, new: &StoredText) -> Result<bool> {
+    set_values(tx, &table_of(kind), id, name, Some(old), new)
+}
+
+/// Sets all values of a key, or those that are `old`, and returns whether a row was changed.
+fn set_values(
+    tx: &mut Tx,
+    table: &MetaTable,
+    id: i64,
+    name: &str,
+    old: Option<&StoredText>,
+    new: &StoredText,
+) -> Result<bool> {
+    let mut update = Query::update();
+    update.table(tx.table(table.name)).value("meta_value", new.as_stored());
+    update.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
+    if let Some(old) = old {
+        // Texts that differ in case or accents are equal to MySQL.
+        let bytes = Func::cust("HEX").arg(Expr::col("meta_value"));
+        update.and_where(Expr::expr(bytes).eq(Func::cust("HEX").arg(old.as_stored())));
+    }
+    let changed = tx.change_rows(&update, table.rows, &[id])?.rows > 0;
+    Descriptions::meta(tx, table.rows, id, name);
+    Ok(changed)
 }
 
 /// Deletes the values of a key, or only those equal to `value`, and returns their number.

@@ -63,7 +63,7 @@ fn requests_load_nothing_twice() {
     ];
     assert_eq!(warm, &create);
     // Before it, jobs of the start have read, and options were.
-    let first = ["SELECT users", "SELECT usermeta", "SELECT usermeta", "UPDATE usermeta"];
+    let first = ["SELECT users", "SELECT usermeta", "UPDATE usermeta"];
     let expected = [&first[..], &create].concat();
     let cold = &cold[cold.len().saturating_sub(expected.len())..];
     assert_eq!(cold, expected, "the user, and that the password was used");

@@ -432,3 +432,23 @@ fn installing_twice_changes_nothing() {
     assert!(store.write_blocking(|tx| options::delete(tx, "a")).unwrap());
     assert_eq!(store.read_blocking(|db| options::get(db, "a")).unwrap(), None);
 }
+
+#[test]
+fn meta_is_replaced_if_its_bytes_are_the_same() {
+    use crate::{MetaKind, meta};
+    let rows = [("phone é", false), ("Phone e", false), ("Phone é ", false), ("Phone é", true), ("", false)];
+    fixture::on_each(|store| {
+        for (known, expected) in rows {
+            let (done, stored) = store
+                .write_blocking(move |tx| {
+                    meta::update(tx, MetaKind::User, 1, "k", &StoredText::of("Phone é"))?;
+                    let new = StoredText::of("next");
+                    let done = meta::replace(tx, MetaKind::User, 1, "k", &StoredText::of(known), &new)?;
+                    Ok::<_, StoreError>((done, meta::get(tx, MetaKind::User, 1, "k")?))
+                })
+                .unwrap();
+            let wanted = if expected { "next" } else { "Phone é" };
+            assert_eq!((done, stored.as_ref().map(StoredText::text)), (expected, Some(wanted)), "{known}");
+        }
+    });
+}

@@ -492,4 +492,5 @@ UPDATE `term_taxonomy` SET `description` = ?, `parent` = ? WHERE `term_taxonomy_
 UPDATE `term_taxonomy` SET `parent` = ? WHERE `parent` = ? AND `taxonomy` = ?
 UPDATE `terms` SET `name` = ?, `slug` = ?, `term_group` = ? WHERE `term_id` = ?
 UPDATE `usermeta` SET `meta_value` = ? WHERE `user_id` = ? AND `meta_key` = ?
+UPDATE `usermeta` SET `meta_value` = ? WHERE `user_id` = ? AND `meta_key` = ? AND HEX(`meta_value`) = HEX(?)
 UPDATE `users` SET `user_login` = ?, `user_pass` = ?, `user_nicename` = ?, `user_email` = ?, `user_url` = ?, `user_registered` = ?, `user_activation_key` = ?, `user_status` = ?, `display_name` = ? WHERE `ID` = ?
