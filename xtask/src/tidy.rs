@@ -94,7 +94,7 @@ const RESERVED: &[(&[&str], &[&str], &str)] = &[
 ];
 
 /// The files and folders at the top of the repository.
-const TOP_LEVEL: [&str; 19] = [
+const TOP_LEVEL: [&str; 20] = [
     ".cargo",
     ".ci",
     ".github",
@@ -111,6 +111,7 @@ const TOP_LEVEL: [&str; 19] = [
     "crates",
     "deny.toml",
     "docs",
+    "rust-toolchain.toml",
     "rustfmt.toml",
     "tests",
     "xtask",
