@@ -3,14 +3,14 @@
 use std::{str::FromStr, time::Duration};
 
 use http::{Method, request::Parts};
+use percent_encoding::percent_decode_str;
+use svc_routing::RouteUrls;
 
 /// Settings of a bridge.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Path of the site's home, without a slash at its end: empty, or `/blog`.
-    pub home: String,
-    /// First segment of the REST API's URLs: `wp-json`.
-    pub api: String,
+    /// The URLs of WordPress's REST API: the path of the site's home, and the prefix `wp-json`.
+    pub urls: RouteUrls,
     /// Whether pages, feeds and sitemaps for visitors are stored as well.
     pub pages: bool,
     /// Time for which a response is stored at most: the bound for what cannot be seen, such as clocks and files.
@@ -32,9 +32,12 @@ pub struct Settings {
 pub struct RouteRule(String);
 
 impl RouteRule {
-    /// Whether the rule applies to a route.
+    /// Whether the rule applies to a route, encoded or not: some web servers decode the path for PHP.
     pub fn applies_to(&self, route: &str) -> bool {
-        route.strip_prefix(&*self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        percent_decode_str(route)
+            .decode_utf8_lossy()
+            .strip_prefix(&*self.0)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
@@ -63,19 +66,13 @@ pub(crate) enum Target {
 impl Settings {
     /// What a request asks for.
     pub(crate) fn target(&self, parts: &Parts) -> Target {
-        // Web servers decode the path.
-        let path = percent_encoding::percent_decode_str(parts.uri.path()).decode_utf8_lossy();
-        let Some(below) = path.strip_prefix(&*self.home) else { return Target::Other };
-        let front = below.strip_prefix("/index.php").unwrap_or(below);
-        let route = front.strip_prefix('/').and_then(|path| path.strip_prefix(&*self.api));
-        if let Some(route) = route.filter(|route| route.is_empty() || route.starts_with('/')) {
-            return Target::Api(if route.is_empty() { "/".to_owned() } else { route.to_owned() });
-        }
-        // PHP decodes names, and the last one counts: anything that might be this parameter is taken for it.
         let query = parts.uri.query().unwrap_or_default();
-        if let Some(route) = query.split('&').rev().find_map(|pair| pair.strip_prefix("rest_route=")) {
-            return Target::Api(percent_encoding::percent_decode_str(route).decode_utf8_lossy().into_owned());
+        if let Some(route) = self.urls.route(parts.uri.path(), query) {
+            return Target::Api(route);
         }
+        // Web servers decode the path to find a file.
+        let path = percent_decode_str(parts.uri.path()).decode_utf8_lossy();
+        let Some(below) = path.strip_prefix(self.urls.site_path()) else { return Target::Other };
         let is_script = below.contains("/wp-admin") || below.ends_with(".php") && !below.ends_with("/index.php");
         let is_file = below.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.ends_with(".xml"));
         if is_script || is_file || query.contains("rest_route") { Target::Other } else { Target::Page }
@@ -106,8 +103,7 @@ impl Settings {
 #[cfg(test)]
 pub(crate) fn for_tests() -> Settings {
     Settings {
-        home: String::new(),
-        api: "wp-json".to_owned(),
+        urls: RouteUrls::new("", "wp-json"),
         pages: false,
         age: Duration::from_secs(60),
         ages: Vec::new(),
@@ -124,7 +120,7 @@ mod tests {
 
     #[test]
     fn targets() {
-        let at = |home: &str| Settings { home: home.to_owned(), ..for_tests() };
+        let at = |home: &str| Settings { urls: RouteUrls::new(home, "wp-json"), ..for_tests() };
         for (home, target, expected) in [
             ("", "/wp-json", Target::Api("/".to_owned())),
             ("", "/wp-json/wp/v2/posts?x", Target::Api("/wp/v2/posts".to_owned())),
@@ -132,7 +128,11 @@ mod tests {
             ("/blog", "/blog/wp-json/a", Target::Api("/a".to_owned())),
             ("/blog", "/wp-json/a", Target::Other),
             ("", "/?rest_route=%2Fwp%2Fv2", Target::Api("/wp/v2".to_owned())),
-            ("", "/?rest%5Froute=/a", Target::Page),
+            ("", "/?rest%5Froute=/a", Target::Api("/a".to_owned())),
+            ("", "/?rest_route=/a&rest_route=/b", Target::Api("/b".to_owned())),
+            ("", "/?rest_route[]=/a", Target::Other),
+            ("", "/wp-json/x%20y/", Target::Api("/x%20y".to_owned())),
+            ("", "/wp%2Djson/x%20y", Target::Api("/x y".to_owned())),
             ("", "/wp-jsonp", Target::Page),
             ("", "/hello/", Target::Page),
             ("", "/sitemap.xml", Target::Page),
@@ -150,7 +150,9 @@ mod tests {
     fn rules() {
         let rule: RouteRule = "/wp/v2/posts/".parse().unwrap();
         assert!(
-            rule.applies_to("/wp/v2/posts") && rule.applies_to("/wp/v2/posts/5") && !rule.applies_to("/wp/v2/posts-x")
+            rule.applies_to("/wp/v2/posts")
+                && rule.applies_to("/wp/v2/p%6Fsts/5")
+                && !rule.applies_to("/wp/v2/posts-x")
         );
         assert!("posts".parse::<RouteRule>().is_err() && "/a?b".parse::<RouteRule>().is_err());
         let mut settings = for_tests();

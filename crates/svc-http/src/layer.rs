@@ -7,10 +7,9 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
-use svc_routing::{Map, Transport};
+use svc_routing::Transport;
 use tower::{Layer, Service};
 
-use crate::route_url::RouteUrls;
 use crate::service::RestService;
 
 /// Puts a [`RestService`] in front of another service. It responds to requests in all three URL forms; other requests
@@ -60,9 +59,10 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let query = route_query(request.uri().query().unwrap_or_default());
+        let uri = request.uri();
         // Paths of the API do not depend on the transport.
-        match RouteUrls::of(&self.service.server(Transport::Plain)).route(request.uri().path(), &query) {
+        let server = self.service.server(Transport::Plain);
+        match server.route_urls().route(uri.path(), uri.query().unwrap_or_default()) {
             Some(route) => {
                 let service = self.service.clone();
                 Box::pin(async move {
@@ -74,31 +74,6 @@ where
                 let inner = self.inner.call(request);
                 Box::pin(async move { Ok(inner.await?.map(BodyExt::boxed_unsync)) })
             }
-        }
-    }
-}
-
-/// The parameters of a query that may name a route; none for most requests, which have their route in the path.
-fn route_query(query: &str) -> Map {
-    // `rest.route` and `rest+route` are the same name, as in PHP, and letters may be encoded.
-    if query.contains("route") || query.contains('%') { svc_php::query::parse(query.as_bytes()) } else { Map::new() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn routes_in_queries_are_found() {
-        for (query, route) in [
-            ("", None),
-            ("per_page=5", None),
-            ("rest_route=/a", Some("/a")),
-            ("a=1&rest.route=/a", Some("/a")),
-            ("rest+route=/a", Some("/a")),
-            ("%72est_r%6fute=/a", Some("/a")),
-        ] {
-            assert_eq!(route_query(query).get("rest_route").and_then(|v| v.as_str()), route, "{query}");
         }
     }
 }

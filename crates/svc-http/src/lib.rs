@@ -13,7 +13,6 @@ mod request;
 mod response;
 mod response_cache;
 mod root;
-mod route_url;
 mod runner;
 mod service;
 mod shared_caching;
@@ -26,7 +25,6 @@ pub use lanes::{LaneUsage, Lanes};
 pub use layer::{RestLayer, WithRest};
 pub use limits::RequestLimits;
 pub use response_cache::Uncached;
-pub use route_url::RouteUrls;
 pub use svc_routing::Cost;
 
 pub use runner::{Overloaded, Runner, Work, context_of, run};

@@ -14,7 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
-use svc_routing::{Body, Cost, Error, Request, RootUrl, Served, Server, Transport};
+use svc_routing::{Body, Cost, Error, Request, RootUrl, RouteUrls, Served, Server, Transport};
 use svc_versions::{Context, Stamp, Usage, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
@@ -26,7 +26,6 @@ use crate::request::{self, Jsonp};
 use crate::response::{self, JsonFormat};
 use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, Flight, ResponseCache};
 use crate::root::{Root, mount_path};
-use crate::route_url::normalize;
 use crate::runner::{self, Inline, Overloaded, Runner};
 use crate::shared_caching::SharedCaching;
 
@@ -664,7 +663,7 @@ where
 
     fn call(&mut self, request: HttpRequest<B>) -> Self::Future {
         let service = self.clone();
-        let route = normalize(request.uri().path());
+        let route = RouteUrls::normalize(request.uri().path());
         Box::pin(async move { Ok(service.respond(route, request).await) })
     }
 }

@@ -4,11 +4,12 @@ use axum::response::{IntoResponse as _, Response};
 use http::{StatusCode, header};
 use serde_json::json;
 use svc_brand::Brand;
+use svc_routing::RouteUrls;
 
 /// The brands that clients look for.
 pub struct OtherBrands {
-    /// Paths of their REST APIs, below which this site has nothing.
-    paths: Vec<(Brand, String)>,
+    /// The URLs of their REST APIs, where this site has nothing.
+    others: Vec<(Brand, RouteUrls)>,
     own: Brand,
     /// Path of this site's REST API.
     own_path: String,
@@ -18,23 +19,24 @@ impl OtherBrands {
     /// The well-known brands apart from this site's own. `path` is the path of the site: empty, or `/folder`.
     pub fn new(own: &Brand, path: &str) -> Self {
         let others = [Brand::original(), Brand::default()].into_iter().filter(|brand| brand != own);
-        let root = |brand: &Brand| format!("{path}/{}", brand.prefix());
+        let urls = |brand: Brand| (brand.clone(), RouteUrls::new(path, brand.prefix()));
         OtherBrands {
-            paths: others.map(|brand| (brand.clone(), root(&brand))).collect(),
+            others: others.map(urls).collect(),
             own: own.clone(),
-            own_path: root(own),
+            own_path: format!("{path}/{}", own.prefix()),
         }
     }
 
     /// The response to a request with this path, if it belongs to the REST API of another brand.
     pub fn response(&self, path: &str) -> Option<Response> {
-        let below = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let (other, root) = self.paths.iter().find(|(_, root)| below(root))?;
+        let (other, urls) = self.others.iter().find(|(_, urls)| urls.route_of_path(path).is_some())?;
         let message = format!(
-            "The REST API of this site is at {}/, because its brand is `{}`. Start the server with `--brand {}` to serve it at {root}/.",
+            "The REST API of this site is at {}/, because its brand is `{}`. Start the server with `--brand {}` to serve it at {}/{}/.",
             self.own_path,
             self.own.word(),
-            other.word()
+            other.word(),
+            urls.site_path(),
+            urls.prefix()
         );
         let body = json!({"code": "rest_no_route", "message": message, "data": {"status": 404}});
         let content_type = [(header::CONTENT_TYPE, "application/json; charset=UTF-8")];
@@ -53,6 +55,7 @@ mod tests {
             ("/blog/wp-json", true),
             ("/blog/wp-json/wp/v2/posts", true),
             ("/blog/wp-jsonp", false),
+            ("/blog/wp%2Djson/a%20b", true),
             ("/wp-json/", false),
             ("/blog/svc-json/", false),
         ] {

@@ -239,6 +239,11 @@ pub fn urlencode(text: &str) -> String {
     out
 }
 
+/// PHP's `urldecode`: `+` is a space, `%41` a byte; a `%` that starts no escape is unchanged. Invalid UTF-8 is replaced.
+pub fn urldecode(text: &str) -> String {
+    String::from_utf8_lossy(&decode(text.as_bytes())).into_owned()
+}
+
 /// Percent-encodes each segment of a URL path; slashes are unchanged. Source: `rawurlencode`.
 pub fn encode_path(path: &str) -> String {
     let mut out = String::with_capacity(path.len());

@@ -7,6 +7,7 @@ mod matching;
 mod messages;
 mod permission;
 mod registry;
+mod route_urls;
 mod routes;
 mod server;
 mod site;
@@ -23,6 +24,7 @@ pub use messages::{
 };
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, RegisteredHook, Registry};
+pub use route_urls::RouteUrls;
 pub use routes::{
     BoundEndpoint, Conditional, Controller, Cost, Endpoint, Returns, Route, RouteEntry, TransportCondition, get, on,
     without_permission,

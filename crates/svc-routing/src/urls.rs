@@ -1,13 +1,9 @@
-//! The URLs of an API: how they are built, and which URLs belong to it.
+//! The URLs of an API: how they are built. Which URLs belong to it is in `route_urls.rs`.
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::Map;
-
-/// File name in front of the prefix on servers that cannot rewrite URLs.
-const INDEX: &str = "index.php";
+use crate::route_urls::{INDEX, RouteUrls, VARIABLE};
 
 /// Builds the URLs of an API. The index, `OPTIONS`, the `Link` header, `_embed` and the matching of requests all use the
 /// site's implementation, so that a change of a URL has the same effect everywhere.
@@ -94,14 +90,13 @@ fn origin(url: &str) -> Option<&str> {
 pub(crate) struct ServerUrls {
     urls: Arc<dyn ApiUrls>,
     pub(crate) root: String,
-    pub(crate) site_path: String,
-    pub(crate) prefix: String,
+    pub(crate) route_urls: RouteUrls,
 }
 
 impl ServerUrls {
     pub(crate) fn new(urls: Arc<dyn ApiUrls>) -> Self {
-        let (root, site_path, prefix) = (urls.url("/"), urls.site_path(), urls.prefix());
-        Self { urls, root, site_path, prefix }
+        let (root, route_urls) = (urls.url("/"), RouteUrls::new(urls.site_path(), urls.prefix()));
+        Self { urls, root, route_urls }
     }
 
     /// The URL of a path below the API root. The path may have a query; a missing leading slash is added.
@@ -114,26 +109,16 @@ impl ServerUrls {
         format!("{url}{separator}{query}")
     }
 
-    /// The route and query of a URL; `None` if it does not belong to the API.
+    /// The route and query of a URL; `None` if it does not belong to the API, or is on another origin than the root.
     pub(crate) fn route_of(&self, url: &str) -> Option<(String, Map)> {
-        let url = url.split('#').next().unwrap_or_default();
-        let (path, query) = url.split_once('?').unwrap_or((url, ""));
-        let mut query = svc_php::query::parse(query.as_bytes());
-        let (root, root_query) = self.root.split_once('?').unwrap_or((&self.root, ""));
-        let has_route_in_query = root_query.starts_with("rest_route=");
-        if !has_route_in_query
-            && let Some(route) = path.strip_prefix(root.trim_end_matches('/'))
-            && (route.is_empty() || route.starts_with('/'))
-        {
-            return Some((if route.is_empty() { "/".to_owned() } else { route.to_owned() }, query));
-        }
         if origin(url)? != origin(&self.root)? {
             return None;
         }
-        match query.shift_remove("rest_route") {
-            Some(Value::String(route)) if route.starts_with('/') => Some((route, query)),
-            _ => None,
-        }
+        let query = url.split('#').next().unwrap_or_default().split_once('?').map_or("", |(_, query)| query);
+        let mut query = svc_php::query::parse(query.as_bytes());
+        let route = self.route_urls.route_of_parsed(path_of(url), &query)?;
+        query.shift_remove(VARIABLE);
+        Some((route, query))
     }
 }
 

@@ -194,8 +194,7 @@ impl Site {
         let upstream = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         let mut settings = Settings {
-            home: String::new(),
-            api: "wp-json".to_owned(),
+            urls: svc_routing::RouteUrls::new("", "wp-json"),
             pages: false,
             age: std::time::Duration::from_secs(60),
             ages: Vec::new(),

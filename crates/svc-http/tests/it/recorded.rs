@@ -9,8 +9,8 @@ use bytes::Bytes;
 use http::{Request as HttpRequest, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
-use svc_http::{AuthOutcome, Authenticator, Credentials, RestService, RouteUrls};
-use svc_routing::{BoxFuture, ParamOrder};
+use svc_http::{AuthOutcome, Authenticator, Credentials, RestService};
+use svc_routing::{BoxFuture, ParamOrder, RouteUrls};
 
 use crate::demo;
 
@@ -116,8 +116,7 @@ const ALSO_EXPOSED: &str = "ETag, Last-Modified, Retry-After, X-Request-Id";
 /// Sends a step's request to the service, as if to its URL.
 async fn send(service: &RestService, urls: &RouteUrls, step: &Value) -> Response<Bytes> {
     let req = request(step);
-    let query = svc_php::query::parse(req.uri().query().unwrap_or_default().as_bytes());
-    let route = urls.route(req.uri().path(), &query).expect("a URL of the API");
+    let route = urls.route(req.uri().path(), req.uri().query().unwrap_or_default()).expect("a URL of the API");
     let (parts, body) = service.respond(route, req).await.into_parts();
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
 }
@@ -222,7 +221,7 @@ fn compare(step: &Value, res: &Response<Bytes>) -> Option<String> {
 async fn demo_responses_match_recordings() {
     let steps: Vec<Value> = serde_json::from_str(include_str!("../data/recorded.json")).unwrap();
     let server = demo::registry("wp", ParamOrder::UrlLast).build();
-    let urls = RouteUrls::of(&server);
+    let urls = server.route_urls().clone();
     let service = RestService::builder().authenticator(Arc::new(TestUserAuthenticator)).build(server);
     let mut failures = Vec::new();
     for step in &steps {

@@ -21,7 +21,7 @@ use crate::handler::Dispatch;
 use crate::matching::Matcher;
 use crate::registry::{FrozenHooks, Registrations};
 use crate::urls::ServerUrls;
-use crate::{ApiUrls, Curie, ExtraFields, Map, Request, RouteEntry, SiteInfo};
+use crate::{ApiUrls, Curie, ExtraFields, Map, Request, RouteEntry, RouteUrls, SiteInfo};
 
 /// Maximum nesting of requests inside requests, such as a batch with embeds.
 const MAX_DEPTH: u8 = 4;
@@ -152,12 +152,17 @@ impl Server {
 
     /// The path of the site, without trailing slash; empty at the root of a host.
     pub fn site_path(&self) -> &str {
-        &self.0.urls.site_path
+        self.0.urls.route_urls.site_path()
     }
 
     /// The prefix of API paths below the site's path: `svc-json`.
     pub fn url_prefix(&self) -> &str {
-        &self.0.urls.prefix
+        self.0.urls.route_urls.prefix()
+    }
+
+    /// The URLs that belong to the API.
+    pub fn route_urls(&self) -> &RouteUrls {
+        &self.0.urls.route_urls
     }
 
     /// The URL of a path below the API root. The path may have a query; a missing leading slash is added.

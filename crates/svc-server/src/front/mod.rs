@@ -16,6 +16,7 @@ use svc_gateway::{Options, Origin, Proxy, ProxyLimits, Site};
 use svc_listen::{App, Client, Compression, InFlight, health};
 use svc_metrics::RequestCounts;
 use svc_monitoring::{Checks, FrontUsage, Metrics, MonitoringListener, PageCounts, Process};
+use svc_routing::RouteUrls;
 
 use crate::{
     config::{Config, SiteUrl, WordPress},
@@ -72,8 +73,7 @@ impl Front {
         let proxy = Proxy::new(wordpress.upstream.clone(), name, Options { limits, site });
         let connector = connector(config, wordpress, &proxy, &home)?;
         let settings = Settings {
-            home: home.path().to_owned(),
-            api: config.brand.prefix(),
+            urls: RouteUrls::new(home.path(), config.brand.prefix()),
             pages: wordpress.pages,
             age: wordpress.max_age,
             ages: wordpress.route_ages.clone(),
