@@ -375,6 +375,29 @@ async fn users_change_their_name_and_email_address() {
         "no change"
     );
     assert_eq!(Visitor::new(&site).log_in("ada@example.org", &password(&site)).await.status, 302);
+
+    let about = [
+        ("first_name", "Ada <b>"),
+        ("last_name", "King & Noel"),
+        ("nickname", "ada"),
+        ("user_url", "https://ada.example/?a=1&b=2"),
+        ("description", "\"Notes\" & more\r\nof 1843"),
+    ];
+    let sent = [&[("action", "details"), ("_svcnonce", &*nonce)], &about[..]].concat();
+    assert_eq!(visitor.submit(PROFILE, &sent).await.status, 302);
+    let page = visitor.get(PROFILE).await.body;
+    for (name, value) in [("display_name", "Ada & Co"), ("first_name", "Ada"), about[1], about[2], about[3]] {
+        assert_eq!(field(&page, name), value, "{name}");
+    }
+    assert!(page.contains("\n&#34;Notes&#34; &#38; more\nof 1843</textarea>"), "{page}");
+    let user = visitor.get("/svc-json/svc/v2/users/1").await.json();
+    assert_eq!(
+        (&user["name"], &user["url"]),
+        (&serde_json::json!("Ada &amp; Co"), &serde_json::json!("https://ada.example/?a=1&amp;b=2"))
+    );
+    let rejected = visitor.submit(PROFILE, &[&sent[..2], &[("nickname", ""), ("last_name", "<kept>")]].concat()).await;
+    assert_eq!((rejected.status, &*field(&rejected.body, "last_name")), (400, "<kept>"));
+    assert!(rejected.body.contains("The nickname is required."), "{}", rejected.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! The forms of the profile page that change the user's name, email address and password.
+//! Changes of a user's e-mail address and password.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use svc_store::{MetaKind, Tx, meta, users};
 use crate::{
     LoginPages, Page, PrivateRequest, SESSIONS, UserSession,
     form::Form,
-    profile::{Problem, done},
+    profile::done,
     rate_limit::{LoginFailure, seconds},
     sessions::{Factors, change_sessions},
 };
@@ -56,45 +56,8 @@ impl Refusal {
 const ME: &str = "users/me";
 
 impl LoginPages {
-    /// Changes name and email address. Unchanged fields are not written.
-    pub(crate) async fn change_details(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
-        let (name, email) = (form.get("display_name").trim(), form.get("email").trim());
-        let refused = async |text: &str| {
-            let problem =
-                Problem { form: "details", text: text.to_owned(), name: name.to_owned(), email: email.to_owned() };
-            self.show_problem(parts, session, StatusCode::BAD_REQUEST, problem).await
-        };
-        let user = &session.user;
-        let (mut changes, mut waits) = (Map::new(), false);
-        if name != session.display_name() {
-            if name.is_empty() {
-                return refused("The display name is required.").await;
-            }
-            changes.insert("name".to_owned(), name.into());
-        }
-        if email != user.email {
-            if !svc_text::is_email(email) {
-                return refused("The email address is not valid.").await;
-            }
-            if mail::is_configured(&self.identities.site) {
-                if let Some(fault) = self.request_email(parts, session, email).await? {
-                    return refused(&fault).await;
-                }
-                waits = true;
-            } else {
-                changes.insert("email".to_owned(), email.into());
-            }
-        }
-        if !changes.is_empty()
-            && let Err(error) = self.change_me(parts, session, changes).await
-        {
-            return if error.status() < 500 { refused(error.message()).await } else { Err(error) };
-        }
-        Ok(self.to_profile(session, if waits { done::EMAIL_WAITS } else { done::DETAILS }))
-    }
-
     /// Stores a mail that asks the owner of a new address to confirm it. Returns why the address is rejected.
-    async fn request_email(
+    pub(crate) async fn request_email(
         &self,
         parts: &PrivateRequest,
         session: &UserSession,
@@ -119,7 +82,7 @@ impl LoginPages {
         let waiting = site.read(&parts.cx, |db| mail::accounts::waiting_email(db, session.user.id))?;
         let Some((email, _)) = waiting.filter(|(_, hash)| hash == form.get("newuseremail")) else {
             let text = "This link is not valid any more. Change the email address again.";
-            let problem = Problem { form: "details", text: text.to_owned(), ..Problem::of(session) };
+            let problem = self.problem(parts, session, "details", text)?;
             return self.show_problem(parts, session, StatusCode::BAD_REQUEST, problem).await;
         };
         let changes = Map::from_iter([("email".to_owned(), Value::from(email))]);
@@ -127,7 +90,7 @@ impl LoginPages {
             if error.status() >= 500 {
                 return Err(error);
             }
-            let problem = Problem { form: "details", text: error.message().to_owned(), ..Problem::of(session) };
+            let problem = self.problem(parts, session, "details", error.message())?;
             return self.show_problem(parts, session, StatusCode::BAD_REQUEST, problem).await;
         }
         self.forget_email(parts, session).await?;
@@ -148,7 +111,7 @@ impl LoginPages {
     pub(crate) async fn change_password(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
         let new = form.get("new_password");
         let refused = async |status: StatusCode, text: &str| {
-            let problem = Problem { form: "password", text: text.to_owned(), ..Problem::of(session) };
+            let problem = self.problem(parts, session, "password", text)?;
             self.show_problem(parts, session, status, problem).await
         };
         if let Some(fault) = password_fault(new, form.get("new_password_again")) {
@@ -201,7 +164,7 @@ impl LoginPages {
         }
     }
 
-    async fn change_me(
+    pub(crate) async fn change_me(
         &self,
         parts: &PrivateRequest,
         session: &UserSession,

@@ -6,6 +6,7 @@ mod authorize;
 mod browser;
 mod comment;
 mod cookies;
+mod details;
 mod form;
 mod identity;
 mod log_in_out;

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::{
     LoginPages, Page, PrivateRequest, SESSIONS, UserSession, browser,
+    details::{Control, Details},
     form::{self, Form},
     redirect, respond,
     response::PrivateResponse,
@@ -59,15 +60,7 @@ pub(crate) struct Problem {
     /// `details` or `password`; empty if nothing was rejected.
     pub(crate) form: &'static str,
     pub(crate) text: String,
-    pub(crate) name: String,
-    pub(crate) email: String,
-}
-
-impl Problem {
-    /// No problem; the forms contain the stored values.
-    pub(crate) fn of(session: &UserSession) -> Self {
-        Problem { form: "", text: String::new(), name: session.display_name(), email: session.user.email.clone() }
-    }
+    pub(crate) details: Details,
 }
 
 /// An application password in the list.
@@ -132,12 +125,24 @@ impl LoginPages {
             return Ok(self.to_login(parts, &settings));
         };
         if matches!(*request.method(), Method::GET | Method::HEAD) {
-            return self.show_problem(parts, &session, StatusCode::OK, Problem::of(&session)).await;
+            let problem = self.problem(parts, &session, "", "")?;
+            return self.show_problem(parts, &session, StatusCode::OK, problem).await;
         }
         match self.submitted(parts, request, &session, ACTION, form::MAX_SIZE).await {
             Ok(form) => self.change(parts, &session, &form).await,
             Err(page) => Ok(page),
         }
+    }
+
+    /// A problem of a form that has the stored values.
+    pub(crate) fn problem(
+        &self,
+        parts: &PrivateRequest,
+        session: &UserSession,
+        form: &'static str,
+        text: &str,
+    ) -> Result<Problem, svc_schema::Error> {
+        Ok(Problem { form, text: text.to_owned(), details: self.details(parts, session)? })
     }
 
     /// The page, with the rejected form if there is one.
@@ -193,7 +198,8 @@ impl LoginPages {
         let stored = self
             .identities
             .site
-            .read(&parts.cx, |db| Ok(meta::get(db, MetaKind::User, session.user.id.0, SESSIONS)?))?
+            .read(&parts.cx, |db| Ok(meta::load_one(db, MetaKind::User, session.user.id.0)?))?
+            .first(SESSIONS)
             .map(|s| Sessions::from_value(&s.json()))
             .unwrap_or_default();
         let own = svc_auth::session::verifier(&session.token);
