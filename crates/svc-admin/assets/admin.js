@@ -61,9 +61,13 @@ document.addEventListener("click", (event) => {
 
 // A menu that is open takes the whole width of a small screen.
 const isNarrow = matchMedia("(max-width: 56rem)");
-const fold = () => document.querySelector("details.menu")?.toggleAttribute("open", !isNarrow.matches);
-isNarrow.addEventListener("change", fold);
-fold();
+const menu = document.querySelector("details.menu");
+if (menu) {
+  const fold = () => menu.toggleAttribute("open", !isNarrow.matches);
+  isNarrow.addEventListener("change", fold);
+  fold();
+  menu.classList.add("foldable");
+}
 
 /** Uploads a file to the REST API, and shows its progress in an item of the list. */
 function upload(area, file) {
