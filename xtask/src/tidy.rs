@@ -53,7 +53,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("svc-listen", &[]),
     ("svc-certificates", &[]),
     ("svc-gateway", &[]),
-    ("svc-bridge", &["svc-routing", "svc-gateway"]),
+    ("svc-bridge", &["svc-versions", "svc-routing", "svc-gateway"]),
     ("svc-login", &["svc-metrics", "svc-versions", "svc-site", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-auth",
                     "svc-store", "svc-new-site", "svc-http", "svc-listen"]),
     ("svc-pages", &["svc-versions", "svc-brand", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-permalinks", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",

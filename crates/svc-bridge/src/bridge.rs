@@ -14,11 +14,11 @@ use arc_swap::ArcSwapOption;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, request::Parts};
 use quick_cache::{Weighter, sync::Cache};
 use svc_gateway::{Body, ErrorFormat, Origin, Proxy};
+use svc_versions::{Flight, Flights, Leader};
 use tokio::sync::Semaphore;
 
 use crate::{
     feed::Feed,
-    flights::{Flight, Flights, Leading},
     key::{self, Key, Keys},
     names::Name,
     persisted::{self, Saved},
@@ -52,7 +52,8 @@ struct Inner {
     keys: Keys,
     feed: ArcSwapOption<Box<dyn Feed>>,
     store: Cache<Key, Arc<Stored>, Size>,
-    flights: Flights,
+    /// Renderings in progress. Further requests with the same key wait for the end.
+    flights: Flights<Key, ()>,
     routes: Routes,
     background: Arc<Semaphore>,
     /// Whether a response could not be stored because of an object cache: the news must have the ends of writes.
@@ -251,11 +252,11 @@ impl Bridge {
                 return self.render(&**feed, asked, key, left_out, why, None).await;
             }
             match self.0.flights.join(key) {
-                Flight::Leads(leading) => return self.render(&**feed, asked, key, left_out, why, Some(leading)).await,
-                Flight::Waits(_) if has_waited => return self.render(&**feed, asked, key, left_out, why, None).await,
-                Flight::Waits(mut ended) => {
+                Flight::Lead(leader) => return self.render(&**feed, asked, key, left_out, why, Some(leader)).await,
+                Flight::Follow(_) if has_waited => return self.render(&**feed, asked, key, left_out, why, None).await,
+                Flight::Follow(other) => {
                     has_waited = true;
-                    drop(tokio::time::timeout(WAIT, ended.changed()).await);
+                    drop(tokio::time::timeout(WAIT, other.outcome()).await);
                 }
             }
         }
@@ -285,7 +286,7 @@ impl Bridge {
         key: Key,
         left_out: u64,
         why: Why,
-        leading: Option<Leading>,
+        leader: Option<Leader<Key, ()>>,
     ) -> Result<Response<Body>, Why> {
         // Writes up to here are in the response.
         let visible = feed.visible().await;
@@ -319,7 +320,7 @@ impl Bridge {
                 asked.route.stored();
                 let stored = Arc::new(stored);
                 self.0.store.insert(key, Arc::clone(&stored));
-                drop(leading);
+                drop(leader);
                 let response = stored.replay(&asked.parts.method, &asked.parts.headers);
                 with_status(response, &format!("{}; stored", why.status()))
             }
@@ -413,11 +414,11 @@ impl Bridge {
             return;
         }
         let Ok(permit) = Arc::clone(&self.0.background).try_acquire_owned() else { return };
-        let Flight::Leads(leading) = self.0.flights.join(key) else { return };
+        let Flight::Lead(leader) = self.0.flights.join(key) else { return };
         let (bridge, feed, asked, stored) = (self.clone(), Arc::clone(feed), asked.clone(), Arc::clone(stored));
         tokio::spawn(async move {
             bridge.render_again(&**feed, &asked, key, &stored).await;
-            drop((leading, permit));
+            drop((leader, permit));
         });
     }
 

@@ -7,7 +7,6 @@ pub mod connector;
 mod exposed;
 pub mod feed;
 mod findings;
-mod flights;
 pub mod key;
 #[cfg(all(test, shuttle))]
 mod models;

@@ -1,11 +1,9 @@
 //! Caches responses by URL. An entry is valid while nothing that it depends on has changed.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ACCESS_CONTROL_REQUEST_HEADERS, AUTHORIZATION, COOKIE, ORIGIN};
@@ -14,8 +12,7 @@ use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
 use svc_routing::Transport;
-use svc_versions::{Dependencies, Stamp, Usage, VersionedCache, Versions};
-use tokio::sync::watch;
+use svc_versions::{Dependencies, Flight, Flights, Stamp, Usage, VersionedCache, Versions};
 
 use crate::response;
 use crate::transport_of;
@@ -41,8 +38,8 @@ pub(crate) struct ResponseCache {
     versions: Arc<Versions>,
     current_stamp: Box<CurrentStamp>,
     responses: VersionedCache<Arc<str>, Arc<CachedResponse>>,
-    /// Responses that are being generated. Requests for the same response wait for it.
-    flights: Mutex<HashMap<Arc<str>, watch::Sender<Outcome>>>,
+    /// Responses that are being generated. Requests for the same response wait for it, and learn whether it is cached.
+    flights: Flights<Arc<str>, bool>,
     /// The headers that identify a caller.
     credential_headers: Vec<HeaderName>,
     /// Random keys, so that clients cannot construct colliding fingerprints.
@@ -90,60 +87,6 @@ pub(crate) struct Found {
     pub(crate) requests: Arc<RouteCounts>,
 }
 
-/// How generating a response ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    /// Not at all, yet or because the request was cancelled.
-    Unknown,
-    /// The response is cached.
-    Cached,
-    /// The response must not be cached.
-    NotCacheable,
-}
-
-/// The part of a request in generating a response.
-pub(crate) enum Flight<'a> {
-    /// It generates the response; others wait until the leader is dropped.
-    Lead(Leader<'a>),
-    /// Another request generates it.
-    Follow(Follower),
-}
-
-/// The request that generates a response.
-pub(crate) struct Leader<'a> {
-    cache: &'a ResponseCache,
-    path: Arc<str>,
-}
-
-/// A request that waits for a leader.
-pub(crate) struct Follower(watch::Receiver<Outcome>);
-
-impl Leader<'_> {
-    /// Records that the response has been generated.
-    pub(crate) fn finish(self, is_cached: bool) {
-        let outcome = if is_cached { Outcome::Cached } else { Outcome::NotCacheable };
-        let flights = self.cache.flights.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(flight) = flights.get(&self.path) {
-            flight.send_replace(outcome);
-        }
-    }
-}
-
-impl Follower {
-    /// Waits for the leader. Returns whether the cache is worth another look, or another leader is needed.
-    pub(crate) async fn wait(mut self) -> bool {
-        // An error means that the leader is gone.
-        drop(self.0.wait_for(|outcome| *outcome != Outcome::Unknown).await);
-        *self.0.borrow() != Outcome::NotCacheable
-    }
-}
-
-impl Drop for Leader<'_> {
-    fn drop(&mut self) {
-        self.cache.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.path);
-    }
-}
-
 impl fmt::Debug for ResponseCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseCache").field("responses", &self.responses).finish_non_exhaustive()
@@ -164,7 +107,7 @@ impl ResponseCache {
             versions,
             current_stamp,
             responses,
-            flights: Mutex::default(),
+            flights: Flights::default(),
             credential_headers,
             keys: Default::default(),
         }
@@ -232,16 +175,10 @@ impl ResponseCache {
         self.responses.usage()
     }
 
-    /// Whether the response of this key is being generated for another request.
-    pub(crate) fn join(&self, key: &CacheKey) -> Flight<'_> {
-        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
-        match flights.entry(Arc::clone(&key.path)) {
-            Entry::Occupied(other) => Flight::Follow(Follower(other.get().subscribe())),
-            Entry::Vacant(free) => {
-                free.insert(watch::Sender::new(Outcome::Unknown));
-                Flight::Lead(Leader { cache: self, path: Arc::clone(&key.path) })
-            }
-        }
+    /// Whether this request generates the response of this key, or waits for another that does. The outcome is whether the response is
+    /// cached.
+    pub(crate) fn join(&self, key: &CacheKey) -> Flight<Arc<str>, bool> {
+        self.flights.join(Arc::clone(&key.path))
     }
 
     /// Stores a response with status 200, and returns whether it may be served to others.

@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, 
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
 use svc_routing::{Body, Cost, Error, Request, RootUrl, RouteUrls, Served, Server, Transport};
-use svc_versions::{Context, Stamp, Usage, Versions};
+use svc_versions::{Context, Flight, Stamp, Usage, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::conditional;
@@ -24,7 +24,7 @@ use crate::large::{LargeBodies, busy};
 use crate::limits::RequestLimits;
 use crate::request::{self, Jsonp};
 use crate::response::{self, JsonFormat};
-use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, Flight, ResponseCache};
+use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, ResponseCache};
 use crate::root::{Root, mount_path};
 use crate::runner::{self, Inline, Overloaded, Runner};
 use crate::shared_caching::SharedCaching;
@@ -332,7 +332,8 @@ impl RestService {
                         break;
                     }
                     Flight::Follow(other) => {
-                        if !other.wait().await {
+                        // Another look is of use unless the response must not be cached.
+                        if other.outcome().await == Some(false) {
                             break;
                         }
                     }

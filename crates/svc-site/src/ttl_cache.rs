@@ -55,6 +55,9 @@ impl<K: Clone + Eq + Hash, V: Clone> TtlCache<K, V> {
 
     /// Caches the value that `load` returns with its lifetime, unless the key is cached. Concurrent calls for a key wait for
     /// one load; if it is cancelled, another call loads the value.
+    ///
+    /// The cache's own placeholders are used instead of `svc_versions::Flights`: looking for the value and becoming the one who loads it
+    /// are one step, so that no call loads a value that was stored in between.
     pub async fn load_once(&self, key: K, load: impl Future<Output = (V, Duration)>) {
         let keep = |_: &K, entry: &mut TtlEntry<V>| match Instant::now() < entry.expires {
             true => EntryAction::Retain(()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 
-use crate::atomic::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 use crate::{Context, Dependencies, Stamp, Transport, Versions};
 
 /// Memory of an entry besides its value, in bytes, and of a dependency.

@@ -1,16 +1,18 @@
 #![doc = include_str!("../README.md")]
 
-mod atomic;
 mod cache;
 mod context;
 mod dependencies;
+mod flights;
 #[cfg(all(test, shuttle))]
 mod models;
+mod sync;
 mod transport;
 mod versions;
 
 pub use cache::{Usage, VersionedCache};
 pub use context::Context;
 pub use dependencies::Dependencies;
+pub use flights::{Flight, Flights, Follower, Leader};
 pub use transport::{ByTls, Transport};
 pub use versions::{Change, Key, MAX_MEMBER, Stamp, Versions};

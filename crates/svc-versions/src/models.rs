@@ -1,10 +1,15 @@
 //! Models that shuttle runs under many schedules: `cargo xtask models`.
 //!
-//! The guarantee that is checked: a value that is read after a write was acknowledged is not older than that write.
+//! The guarantee that is checked here: a value that is read after a write was acknowledged is not older than that write. `flights.rs` has
+//! the models of single flight.
+
+mod flights;
 
 use std::sync::Arc;
 
 use shuttle::{
+    Runner,
+    scheduler::DfsScheduler,
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering},
@@ -19,6 +24,9 @@ const SCHEDULES: usize = 5_000;
 
 /// Schedules with at most this many changes of threads at chosen points find most faults.
 const DEPTH: usize = 3;
+
+/// More schedules than a model has that runs in all of them.
+const MAX_SCHEDULES: usize = 1_000_000;
 
 /// A database with one value, its versions, and a cache of what is computed from the value.
 struct Site {
@@ -85,6 +93,14 @@ fn in_parallel(site: &Arc<Site>, threads: &[fn(&Site)]) {
 fn in_many_schedules(model: impl Fn() + Clone + Send + Sync + 'static) {
     shuttle::check_random(model.clone(), SCHEDULES);
     shuttle::check_pct(model, SCHEDULES, DEPTH);
+}
+
+/// Runs a model in each schedule that is possible.
+fn in_all_schedules(model: impl Fn() + Send + Sync + 'static) {
+    let scheduler = DfsScheduler::new(Some(MAX_SCHEDULES), false);
+    let n = Runner::new(scheduler, shuttle::Config::default()).run(model);
+    println!("{n} schedules");
+    assert!(n < MAX_SCHEDULES, "the model has more schedules than {MAX_SCHEDULES}");
 }
 
 #[test]

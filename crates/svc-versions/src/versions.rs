@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::sync::OnceLock;
 
 use crate::Dependencies;
-use crate::atomic::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 
 /// The number of slots as a power of two.
 const SLOT_BITS: u32 = 17;
