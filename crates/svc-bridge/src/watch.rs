@@ -1,12 +1,13 @@
 //! Chooses the best news of writes that can be had, and changes to other news when that changes.
 
 use std::{
+    io,
     path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use mysql::Opts;
-use tokio::{task::JoinHandle, time::Instant};
 
 use crate::{
     Bridge,
@@ -18,6 +19,7 @@ use crate::{
         counter::Counter,
         reports::Reports,
     },
+    persisted::Saved,
 };
 
 /// The report, in the folder of a watch.
@@ -26,14 +28,8 @@ const REPORT_FILE: &str = "replay.json";
 /// Stored responses between two processes, in the folder of a watch.
 const RESPONSES: &str = "responses";
 
-/// Time between two looks while there are no news.
-const RETRY: Duration = Duration::from_secs(2);
-
-/// Time between two looks otherwise.
+/// Time between two looks while there are news.
 const LOOK: Duration = Duration::from_secs(15);
-
-/// Time between two reports.
-const REPORT: Duration = Duration::from_secs(10);
 
 /// Looks at which the connector must be missing before its reports are given up.
 const MISSING: u32 = 2;
@@ -57,105 +53,123 @@ enum FeedKind {
     Counter,
 }
 
-/// The task. It stops when this is dropped.
-#[must_use = "the task stops when this is dropped"]
+/// Looks for the best news of writes. Whoever owns it calls [`look`](Self::look) again and again.
 pub struct Watch {
-    task: JoinHandle<()>,
     bridge: Bridge,
+    sources: Sources,
     folder: Option<PathBuf>,
+    state: Mutex<State>,
+}
+
+/// What was found at the last looks.
+#[derive(Default)]
+struct State {
+    /// Whether the responses of the previous process were read.
+    has_read: bool,
+    saved: Option<Saved>,
+    used: Option<FeedKind>,
+    /// Looks at which the connector was missing.
+    missing: u32,
 }
 
 impl Watch {
-    /// Starts the task. In `folder`, if given, it writes a report from time to time for `doctor`, and continues with the stored responses
-    /// of the previous process.
-    pub fn start(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) -> Self {
-        let task = tokio::spawn(run(bridge.clone(), sources, folder.clone()));
-        Watch { task, bridge, folder }
+    /// Looks for news for this bridge. In `folder`, if given, are a report for `doctor`, and the stored responses of the previous
+    /// process, with which it continues.
+    pub fn new(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) -> Self {
+        Watch { bridge, sources, folder, state: Mutex::default() }
     }
 
-    /// Stops the task, and writes stored responses for the next process.
-    pub async fn stop(self) {
-        self.task.abort();
+    /// Uses the best news that can be had. Returns the time after which to look again.
+    ///
+    /// # Errors
+    /// Why there are none, so that nothing is replayed. Look again soon.
+    pub async fn look(&self) -> Result<Duration, Unavailable> {
+        // Only this function changes the state. If it is cancelled, the next look begins as the first one does.
+        let mut state = std::mem::take(&mut *self.state());
+        let looked = self.look_from(&mut state).await;
+        *self.state() = state;
+        looked
+    }
+
+    async fn look_from(&self, state: &mut State) -> Result<Duration, Unavailable> {
+        let bridge = &self.bridge;
+        if !state.has_read {
+            state.saved = self.read_saved().await;
+            state.has_read = true;
+        }
+        // The binary log connects again by itself.
+        if state.used == Some(FeedKind::Binlog) && !bridge.needs_ends() {
+            return Ok(LOOK);
+        }
+        let status = match &self.sources.connector {
+            Some(connector) => Some(connector.status().await),
+            None => None,
+        };
+        let best = best(status.as_ref(), state.used);
+        let is_missing = state.used == Some(FeedKind::Reports) && best != FeedKind::Reports;
+        state.missing = if is_missing { state.missing + 1 } else { 0 };
+        if state.used == Some(best) || is_missing && state.missing < MISSING {
+            return Ok(LOOK);
+        }
+        // The log does not have when the object cache was changed.
+        let has_cache = matches!(&status, Some(Ok(status)) if status.has_object_cache());
+        let may_log = best == FeedKind::Counter || !has_cache && !bridge.needs_ends();
+        let from = state.saved.as_ref().map(|saved| saved.from.clone());
+        match open(best, may_log, &self.sources, from).await {
+            Ok((kind, feed)) if state.used != Some(kind) => {
+                tracing::info!("news of writes: {}", feed.describe());
+                bridge.set_feed(Some(feed));
+                if let Some(saved) = state.saved.take() {
+                    tracing::debug!(n = bridge.restore(saved), "stored responses of the previous process");
+                }
+                state.used = Some(kind);
+                Ok(LOOK)
+            }
+            Ok(_) => Ok(LOOK),
+            Err(unavailable) => {
+                if state.used.take().is_some() {
+                    bridge.set_feed(None);
+                }
+                Err(unavailable)
+            }
+        }
+    }
+
+    async fn read_saved(&self) -> Option<Saved> {
+        let (bridge, file) = (self.bridge.clone(), self.folder.as_ref()?.join(RESPONSES));
+        tokio::task::spawn_blocking(move || bridge.read(&file)).await.unwrap_or_default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the report for `doctor`, if there is a folder for it.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub async fn write_report(&self) -> io::Result<()> {
+        let Some(path) = self.folder.as_deref().map(report_file) else { return Ok(()) };
+        let new = path.with_extension("new");
+        tokio::fs::write(&new, serde_json::to_vec_pretty(&self.bridge.report())?).await?;
+        tokio::fs::rename(&new, path).await
+    }
+
+    /// Writes stored responses for the next process. Call this after the last request.
+    pub async fn save_responses(&self) {
         let Some(file) = self.folder.as_ref().map(|folder| folder.join(RESPONSES)) else { return };
         let bridge = self.bridge.clone();
         let written = tokio::task::spawn_blocking(move || bridge.write(&file)).await;
-        match written.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+        match written.unwrap_or_else(|error| Err(io::Error::other(error))) {
             Ok(n) => tracing::debug!(n, "stored responses were written for the next start"),
             Err(error) => tracing::warn!(%error, "stored responses cannot be written for the next start"),
         }
     }
 }
 
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 /// The report in the folder of a watch.
 pub fn report_file(folder: &Path) -> PathBuf {
     folder.join(REPORT_FILE)
-}
-
-async fn run(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) {
-    let report = folder.as_deref().map(report_file);
-    let mut saved = match folder {
-        Some(folder) => {
-            let bridge = bridge.clone();
-            tokio::task::spawn_blocking(move || bridge.read(&folder.join(RESPONSES))).await.unwrap_or_default()
-        }
-        None => None,
-    };
-    let mut used: Option<FeedKind> = None;
-    let (mut missing, mut last_problem) = (0, String::new());
-    let (mut look, mut write) = (Instant::now(), Instant::now());
-    loop {
-        // The binary log connects again by itself.
-        if look <= Instant::now() && (used != Some(FeedKind::Binlog) || bridge.needs_ends()) {
-            let status = match &sources.connector {
-                Some(connector) => Some(connector.status().await),
-                None => None,
-            };
-            let best = best(status.as_ref(), used);
-            missing = if used == Some(FeedKind::Reports) && best != FeedKind::Reports { missing + 1 } else { 0 };
-            if used != Some(best) && (missing == 0 || missing >= MISSING) {
-                // The log does not have when the object cache was changed.
-                let has_cache = matches!(&status, Some(Ok(status)) if status.has_object_cache());
-                let may_log = best == FeedKind::Counter || !has_cache && !bridge.needs_ends();
-                match open(best, may_log, &sources, saved.as_ref().map(|saved| saved.from.clone())).await {
-                    Ok((kind, feed)) if used != Some(kind) => {
-                        tracing::info!("news of writes: {}", feed.describe());
-                        bridge.set_feed(Some(feed));
-                        if let Some(saved) = saved.take() {
-                            tracing::debug!(n = bridge.restore(saved), "stored responses of the previous process");
-                        }
-                        used = Some(kind);
-                        last_problem.clear();
-                    }
-                    Ok(_) => {}
-                    Err(Unavailable(why)) => {
-                        if used.take().is_some() {
-                            bridge.set_feed(None);
-                        }
-                        if why != last_problem {
-                            tracing::warn!("nothing is replayed: {why}");
-                            last_problem = why;
-                        }
-                    }
-                }
-            }
-        }
-        if look <= Instant::now() {
-            look = Instant::now() + if used.is_some() { LOOK } else { RETRY };
-        }
-        if write <= Instant::now() {
-            if let Some(report) = &report {
-                write_report(&bridge, report).await;
-            }
-            write = Instant::now() + REPORT;
-        }
-        tokio::time::sleep_until(look.min(write)).await;
-    }
 }
 
 /// The best news, as far as the connector's status shows.
@@ -193,13 +207,4 @@ async fn open(
         Ok((FeedKind::Counter, Box::new(Counter::start(&sources.database)?)))
     });
     opened.await.unwrap_or_else(|error| Err(Unavailable(error.to_string())))
-}
-
-async fn write_report(bridge: &Bridge, path: &std::path::Path) {
-    let Ok(text) = serde_json::to_vec_pretty(&bridge.report()) else { return };
-    let new = path.with_extension("new");
-    // Only `doctor` reads it: a full disk costs nothing else.
-    if tokio::fs::write(&new, text).await.is_ok() {
-        drop(tokio::fs::rename(&new, path).await);
-    }
 }

@@ -13,12 +13,13 @@ use rustls::{
     server::{ClientHello, ResolvesServerCert},
     sign::CertifiedKey,
 };
+use tokio::sync::Notify;
 
 use crate::{
-    acme::{Acme, AcmeSettings},
+    acme::{Acme, AcmeSettings, Look},
     certificate::{Certificate, CertificateFiles},
     challenges::{self, Challenges},
-    error::{Error, Result},
+    error::{Error, NoNewCertificate, Result},
 };
 
 /// Interval of checks whether the files have changed.
@@ -123,29 +124,60 @@ impl Certificates {
         }
     }
 
-    /// Reloads the files whenever they have changed, or gets and renews certificates, until it is cancelled.
+    /// [Looks](Self::look) for new certificates whenever that is due, until it is cancelled.
     pub async fn watch(self: Arc<Self>) {
         loop {
-            if let Source::Acme(acme) = &self.source {
-                if let Some(certificate) = acme.next(self.current().as_deref()).await {
-                    self.current.certificate.store(Some(Arc::new(certificate)));
-                }
-                continue;
+            // Failures are logged.
+            let pause = self.look().await.unwrap_or(CHECK_EVERY);
+            match self.wake() {
+                Some(wake) => drop(tokio::time::timeout(pause, wake.notified()).await),
+                None => tokio::time::sleep(pause).await,
             }
-            tokio::time::sleep(CHECK_EVERY).await;
-            let this = Arc::clone(&self);
-            // The files may be on a file system that does not respond.
-            drop(tokio::task::spawn_blocking(move || this.check()).await);
+        }
+    }
+
+    /// Reloads the files if they have changed, or gets or renews a certificate if that is due. Returns the time after which to look
+    /// again, unless [`wake`](Self::wake) is notified before.
+    ///
+    /// # Errors
+    /// Why there is no new certificate although one is due. Look again soon.
+    pub async fn look(self: &Arc<Self>) -> std::result::Result<Duration, NoNewCertificate> {
+        if let Source::Acme(acme) = &self.source {
+            return match acme.look(self.current().as_deref()).await? {
+                Look::New(certificate) => {
+                    self.current.certificate.store(Some(Arc::from(certificate)));
+                    Ok(Duration::ZERO)
+                }
+                Look::Again(pause) => Ok(pause),
+            };
+        }
+        let this = Arc::clone(self);
+        // The files may be on a file system that does not respond.
+        tokio::task::spawn_blocking(move || this.check())
+            .await
+            .unwrap_or_else(|error| Err(NoNewCertificate(error.to_string())))?;
+        Ok(CHECK_EVERY)
+    }
+
+    /// Notified when a certificate is requested. `None` if certificates are read from files.
+    pub fn wake(&self) -> Option<&Notify> {
+        match &self.source {
+            Source::Files { .. } => None,
+            Source::Acme(acme) => Some(&acme.wake),
         }
     }
 
     /// Reloads the files if they have changed. Those that could not be used are read again each time: a certificate may be written before its key.
-    fn check(&self) {
-        let Source::Files { files, seen } = &self.source else { return };
+    ///
+    /// # Errors
+    /// Why they cannot be used.
+    fn check(&self) -> std::result::Result<(), NoNewCertificate> {
+        let Source::Files { files, seen } = &self.source else { return Ok(()) };
         let found = states(files);
         if lock(seen).loaded != found {
             self.load(files, seen, found);
         }
+        lock(seen).error.clone().map_or(Ok(()), |why| Err(NoNewCertificate(why)))
     }
 
     fn load(&self, files: &CertificateFiles, seen: &Mutex<Seen>, found: Option<FileStates>) {

@@ -52,3 +52,8 @@ pub enum Error {
 
 /// Result of reading certificates.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why there is no new certificate, although one is due.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoNewCertificate(pub String);

@@ -1,8 +1,14 @@
 //! What the main numbers of a served site were over the last week, for its status page.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use svc_metrics::{Combine, History, INTERVAL, RequestCounts, Series};
+use svc_site::jobs::{Job, Next, Outcome};
+use svc_versions::Context;
+use tokio::time::Instant;
 
 use crate::{Checks, SiteUsage, sources::system};
 
@@ -23,30 +29,53 @@ pub const SERIES: &[Series] = &[
     series("Background jobs that fail", "", Combine::Max),
 ];
 
-/// Records the numbers at the interval of the history, until it is cancelled.
-pub async fn record_history(
+/// Records the numbers at the interval of the history.
+pub struct RecordHistory {
     history: Arc<History>,
     requests: Arc<RequestCounts>,
     usage: Arc<SiteUsage>,
     checks: Arc<Checks>,
-) {
-    let mut ticks = tokio::time::interval(INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    ticks.tick().await;
-    let mut before = Totals::read(&requests, &usage);
-    loop {
-        ticks.tick().await;
-        let now = Totals::read(&requests, &usage);
-        let failing = usage.jobs.get().iter().filter(|job| job.n_failures > 0).count();
-        let mut values = now.since(&before, INTERVAL);
-        values.extend([
-            system::resident_bytes().map(|bytes| bytes as f64 / 1e6),
-            checks.free_bytes().map(|bytes| bytes as f64 / 1e9),
-            Some(now.rate(&before, |totals| totals.failed_log_ins) * 60.0 / INTERVAL.as_secs_f64()),
-            Some(failing as f64),
-        ]);
-        history.add(&values);
-        before = now;
+    /// The numbers of the last run, and its time.
+    before: Mutex<Option<(Instant, Totals)>>,
+}
+
+impl RecordHistory {
+    /// The job that records these numbers.
+    pub fn new(
+        history: Arc<History>,
+        requests: Arc<RequestCounts>,
+        usage: Arc<SiteUsage>,
+        checks: Arc<Checks>,
+    ) -> Self {
+        RecordHistory { history, requests, usage, checks, before: Mutex::default() }
+    }
+}
+
+impl Job for RecordHistory {
+    fn name(&self) -> &'static str {
+        "record-history"
+    }
+
+    async fn run(&self, _: &Context) -> Outcome {
+        let (read, now) = (Instant::now(), Totals::read(&self.requests, &self.usage));
+        let before = {
+            let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+            before.replace((read, now.clone()))
+        };
+        if let Some((at, before)) = before {
+            let elapsed = read - at;
+            let failing = self.usage.jobs.get().iter().filter(|job| job.n_failures > 0).count();
+            let mut values = now.since(&before, elapsed);
+            values.extend([
+                system::resident_bytes().map(|bytes| bytes as f64 / 1e6),
+                self.checks.free_bytes().map(|bytes| bytes as f64 / 1e9),
+                Some(now.rate(&before, |totals| totals.failed_log_ins) * 60.0 / elapsed.as_secs_f64()),
+                Some(failing as f64),
+            ]);
+            self.history.add(&values);
+        }
+        // Without the time that this run has taken.
+        Ok(Next::After(INTERVAL.saturating_sub(read.elapsed())))
     }
 }
 

@@ -12,7 +12,7 @@ mod sources;
 pub use address::MonitoringAddress;
 pub use checks::Checks;
 pub use families::{Families, Metrics, Source};
-pub use history::{SERIES, record_history};
+pub use history::{RecordHistory, SERIES};
 pub use listener::{MonitoringError, MonitoringListener};
 pub use pages::{CountedPages, PageCounts};
 #[cfg(feature = "wordpress")]

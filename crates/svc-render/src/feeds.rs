@@ -5,14 +5,17 @@
 //!
 //! Concurrent responses share one fetch per feed. A page may show one of the site's own feeds, whose rendering may need the
 //! same page: requests of the server to itself carry [`FETCH_HEADER`], and their responses fetch nothing ([`OwnFetch`]).
-//! Responses to writes never wait for feeds, which are fetched in the background.
+//! Responses to writes never wait for feeds, which a job fetches ([`FetchFeeds`]).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use svc_fetch::Get;
-use svc_site::http_client::own_origins;
+use svc_site::{
+    http_client::own_origins,
+    jobs::{Job, Next, Outcome},
+};
 use svc_versions::Context;
-use tokio::task::JoinSet;
+use tokio::{sync::Notify, task::JoinSet};
 
 use crate::renderer::SiteRenderer;
 pub use crate::renderer::{
@@ -30,6 +33,9 @@ const MAX_BYTES: u64 = 2 << 20;
 /// Maximum number of cached entries of a feed, and of bytes of an entry's text.
 const MAX_ENTRIES: usize = 20;
 const MAX_TEXT: usize = 20 << 10;
+
+/// Maximum number of feeds that are fetched at the same time in the background.
+const PER_RUN: usize = 8;
 
 /// A value of the context of requests that the server sends to itself: no feeds are fetched for their responses.
 #[derive(Clone, Copy, Debug)]
@@ -63,17 +69,38 @@ pub async fn with_feeds<T, E>(
 /// Errors of `render`.
 pub fn with_cached_feeds<T, E>(
     cx: &Context,
-    renderer: &Arc<SiteRenderer>,
+    renderer: &SiteRenderer,
     render: impl FnOnce(&Missing) -> Result<T, E>,
 ) -> Result<T, E> {
     let missing = Missing::default();
     let rendered = render(&missing)?;
     let urls = missing.take();
     if !urls.is_empty() && cx.get::<OwnFetch>().is_none() {
-        let renderer = Arc::clone(renderer);
-        tokio::spawn(async move { fetch(&renderer, urls).await });
+        renderer.feeds.request(urls);
     }
     Ok(rendered)
+}
+
+/// Fetches the feeds that responses to writes lacked.
+pub struct FetchFeeds(pub Arc<SiteRenderer>);
+
+impl Job for FetchFeeds {
+    fn name(&self) -> &'static str {
+        "fetch-feeds"
+    }
+
+    fn wake(&self) -> Option<&Notify> {
+        Some(self.0.feeds.wake())
+    }
+
+    async fn run(&self, _: &Context) -> Outcome {
+        let urls = self.0.feeds.take_requested(PER_RUN);
+        if urls.is_empty() {
+            return Ok(Next::Never);
+        }
+        fetch(&self.0, urls).await;
+        Ok(Next::After(Duration::ZERO))
+    }
 }
 
 /// Fetches feeds concurrently.

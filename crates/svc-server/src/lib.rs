@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod background;
 mod cli;
 mod data_folder;
 pub mod error;

@@ -5,9 +5,10 @@ use std::{net::SocketAddr, sync::Arc};
 use chrono::Utc;
 use svc_certificates::{Certificate, Certificates};
 use svc_listen::{ConnectionLimits, Listener, Running, redirect_to_https};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::net::TcpListener;
 
 use crate::{
+    background::WatchCertificate,
     config::{CertificateSource, Config, SiteUrl},
     data_folder,
     error::{Error, Result},
@@ -23,12 +24,6 @@ const RENEW_BEFORE: i64 = 14;
 pub(crate) struct Tls {
     certificates: Arc<Certificates>,
     redirect: Option<TcpListener>,
-}
-
-/// The tasks of TLS. They end when this is dropped.
-pub(crate) struct TlsTasks {
-    watch: JoinHandle<()>,
-    redirect: Option<Running>,
 }
 
 impl Tls {
@@ -63,16 +58,25 @@ impl Tls {
         self.redirect.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// Starts to look for changed files, and to redirect to `home`, or to the port of the listener if the URL of the site has no TLS.
+    /// The job that renews the certificate.
+    pub(crate) fn job(&self) -> WatchCertificate {
+        WatchCertificate(Arc::clone(&self.certificates))
+    }
+
+    /// Starts to redirect to `home`, or to the port of the listener if the URL of the site has no TLS.
     ///
     /// # Errors
     /// If the address of a listener cannot be read.
-    pub(crate) fn start(self, home: &SiteUrl, here: SocketAddr, limits: &ConnectionLimits) -> Result<TlsTasks> {
+    pub(crate) fn start_redirect(
+        self,
+        home: &SiteUrl,
+        here: SocketAddr,
+        limits: &ConnectionLimits,
+    ) -> Result<Option<Running>> {
         let port = if home.is_tls() { home.port().unwrap_or(443) } else { here.port() };
         let limits = ConnectionLimits { connections: limits.connections.min(REDIRECTED), ..limits.clone() };
         let redirect = |listener| Running::start(listener, redirect_to_https(port), limits);
-        let redirect = self.redirect.map(redirect).transpose().map_err(Error::Listen)?;
-        Ok(TlsTasks { watch: tokio::spawn(self.certificates.watch()), redirect })
+        self.redirect.map(redirect).transpose().map_err(Error::Listen)
     }
 }
 
@@ -81,16 +85,6 @@ pub(crate) fn listener(tcp: TcpListener, tls: Option<&Tls>) -> Listener {
     match tls {
         Some(tls) => Listener::with_tls(tcp, tls.certificates.server_config()),
         None => tcp.into(),
-    }
-}
-
-impl TlsTasks {
-    /// Stops the tasks.
-    pub(crate) async fn stop(self) {
-        self.watch.abort();
-        if let Some(redirect) = self.redirect {
-            redirect.stop().await;
-        }
     }
 }
 

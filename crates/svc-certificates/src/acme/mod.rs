@@ -7,14 +7,21 @@ mod schedule;
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
-use chrono::{NaiveDateTime, Utc};
+use chrono::{NaiveDateTime, TimeDelta, Utc};
 use tokio::sync::Notify;
 
-use crate::{certificate::Certificate, challenges::Challenges, error::Result};
+use crate::{
+    certificate::Certificate,
+    challenges::Challenges,
+    error::{NoNewCertificate, Result},
+};
 use folder::Folder;
 use schedule::Attempts;
 
@@ -27,7 +34,7 @@ pub const LETS_ENCRYPT: &str = "https://acme-v02.api.letsencrypt.org/directory";
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
 /// Minimum time between two attempts, also if they are requested.
-const PAUSE: Duration = Duration::from_secs(60);
+const PAUSE: TimeDelta = TimeDelta::seconds(60);
 
 /// Where certificates come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,13 +49,23 @@ pub struct AcmeSettings {
     pub root: Option<PathBuf>,
 }
 
+/// What a look has found.
+pub(crate) enum Look {
+    /// A new certificate.
+    New(Box<Certificate>),
+    /// Nothing is due for this time.
+    Again(Duration),
+}
+
 /// Gets certificates.
 pub(crate) struct Acme {
     settings: AcmeSettings,
     folder: Folder,
     pub(crate) challenges: Arc<Challenges>,
+    /// Whether an attempt is requested.
+    is_requested: AtomicBool,
     /// Notified when an attempt is requested.
-    requested: Notify,
+    pub(crate) wake: Notify,
 }
 
 impl Acme {
@@ -56,7 +73,8 @@ impl Acme {
     /// If the folder cannot be created.
     pub(crate) fn open(settings: AcmeSettings, data: &Path) -> Result<Self> {
         let folder = Folder::create(data)?;
-        Ok(Acme { settings, folder, challenges: Arc::default(), requested: Notify::new() })
+        let (challenges, is_requested, wake) = (Arc::default(), AtomicBool::new(false), Notify::new());
+        Ok(Acme { settings, folder, challenges, is_requested, wake })
     }
 
     /// The stored certificate, if it can be used for all names.
@@ -74,28 +92,39 @@ impl Acme {
 
     /// Requests an attempt, unless the last one was a minute ago.
     pub(crate) fn request(&self) {
-        self.requested.notify_one();
+        self.is_requested.store(true, Ordering::Relaxed);
+        self.wake.notify_one();
     }
 
-    /// Waits until a new certificate is due, and gets it. Returns `None` if that failed.
-    pub(crate) async fn next(&self, current: Option<&Certificate>) -> Option<Certificate> {
-        self.until_due(current).await;
+    /// Gets a certificate if one is due, or requested. Otherwise returns the time after which to look again.
+    ///
+    /// # Errors
+    /// Why the last attempt has failed, until the next one.
+    pub(crate) async fn look(&self, current: Option<&Certificate>) -> std::result::Result<Look, NoNewCertificate> {
         let now = Utc::now().naive_utc();
-        let purpose = self.purpose();
-        let attempts = Attempts::of(self.folder.attempts(), &purpose).begin(now);
-        // Stored before the first request, so that a process that dies in the middle of it, again and again, does not ask again and again.
-        if let Err(error) = self.folder.set_attempts(&attempts) {
-            tracing::error!("no certificate is requested, because the attempt cannot be stored: {error}");
-            tokio::time::sleep(LOOK_EVERY).await;
-            return None;
+        let attempts = Attempts::of(self.folder.attempts(), &self.purpose());
+        // A time that is over is no wait.
+        let wait = (due(current, &attempts) - now).to_std().unwrap_or_default();
+        let is_recent = attempts.last().is_some_and(|last| now - last < PAUSE);
+        // A valid certificate is not replaced before its time.
+        let is_requested = self.is_requested.swap(false, Ordering::Relaxed) && current.is_none() && !is_recent;
+        if !wait.is_zero() && !is_requested {
+            return attempts
+                .into_error()
+                .map_or(Ok(Look::Again(wait.min(LOOK_EVERY))), |why| Err(NoNewCertificate(why)));
         }
+        let attempts = attempts.begin(now);
+        // Stored before the first request, so that a process that dies in the middle of it, again and again, does not ask again and again.
+        self.folder.set_attempts(&attempts).map_err(|error| {
+            NoNewCertificate(format!("no certificate is requested, because the attempt cannot be stored: {error}"))
+        })?;
         match order::complete(&self.settings, &self.folder, &self.challenges).await {
             Ok(certificate) => {
                 if let Err(error) = self.folder.set_attempts(&attempts.succeed()) {
                     tracing::warn!("{error}");
                 }
                 tracing::info!(expires = %certificate.expires(), domains = self.settings.domains.join(", "), "got a certificate");
-                Some(certificate)
+                Ok(Look::New(Box::new(certificate)))
             }
             Err(error) => {
                 let attempts = attempts.fail(error.to_string());
@@ -103,29 +132,7 @@ impl Acme {
                 if let Err(error) = self.folder.set_attempts(&attempts) {
                     tracing::warn!("{error}");
                 }
-                None
-            }
-        }
-    }
-
-    async fn until_due(&self, current: Option<&Certificate>) {
-        loop {
-            let now = Utc::now().naive_utc();
-            let attempts = Attempts::of(self.folder.attempts(), &self.purpose());
-            let due = due(current, &attempts);
-            let Ok(wait) = (due - now).to_std() else { return };
-            if wait.is_zero() {
-                return;
-            }
-            tokio::select! {
-                () = tokio::time::sleep(wait.min(LOOK_EVERY)) => {}
-                () = self.requested.notified() => {
-                    let is_recent = attempts.last().is_some_and(|last| now - last < chrono::TimeDelta::seconds(PAUSE.as_secs() as i64));
-                    // A valid certificate is not replaced before its time.
-                    if current.is_none() && !is_recent {
-                        return;
-                    }
-                }
+                Err(NoNewCertificate(error.to_string()))
             }
         }
     }

@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, fmt};
 
 use svc_bridge::Bridge;
 use svc_listen::InFlight;
+use svc_site::jobs::JobStates;
 
-use super::site::write_connections;
+use super::site::{write_connections, write_jobs};
 use crate::{Families, Source, families::number};
 
 /// The parts of a server in front of a WordPress that have numbers.
@@ -14,11 +15,14 @@ pub struct FrontUsage {
     pub in_flight: InFlight,
     /// The bridge to WordPress.
     pub bridge: Bridge,
+    /// Background jobs.
+    pub jobs: JobStates,
 }
 
 impl Source for FrontUsage {
     fn write(&self, families: &mut Families<'_>) -> fmt::Result {
         write_connections(&self.in_flight, families)?;
+        write_jobs(&self.jobs, families)?;
         let report = self.bridge.report();
         let requests = [("replayed", report.replayed), ("forwarded", report.forwarded)];
         let requests = requests.map(|(result, n)| ([("result", result)], number(n)));

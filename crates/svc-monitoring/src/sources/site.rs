@@ -38,12 +38,30 @@ impl Source for SiteUsage {
         self.write_lanes(families)?;
         self.write_caches(families)?;
         self.write_database(families)?;
-        self.write_jobs(families)?;
+        write_jobs(&self.jobs, families)?;
         self.write_outgoing(families)?;
         let failures = self.attempts.failures();
         let labels = labelled("reason", &failures);
         families.counter("svc_login_failures", "Failed log-ins by reason.", samples(&labels))
     }
+}
+
+/// Writes the states of the background jobs.
+pub(super) fn write_jobs(jobs: &JobStates, families: &mut Families<'_>) -> fmt::Result {
+    let states = jobs.get();
+    let jobs: Vec<_> = states.iter().map(|job| ([("job_name", job.name)], job)).collect();
+    let all = || jobs.iter().map(|(label, job)| (&label[..], *job));
+    let runs = all().map(|(label, job)| (label, number(job.n_runs)));
+    families.counter("svc_job_runs", "Runs of a background job that have ended.", runs)?;
+    let failed = all().map(|(label, job)| (label, number(job.n_failed_runs)));
+    families.counter("svc_job_failed_runs", "Runs of a background job that have failed.", failed)?;
+    let in_a_row = all().map(|(label, job)| (label, number(job.n_failures)));
+    families.gauge("svc_job_failures_in_a_row", "Failures since the last successful run.", in_a_row)?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let last = all().filter_map(|(label, job)| Some((label, (now - job.last_run?.elapsed()).as_secs_f64())));
+    families.gauge("svc_job_last_run_timestamp_seconds", "Start of the latest run, as Unix time.", last)?;
+    let took = all().filter_map(|(label, job)| Some((label, job.duration?.as_secs_f64())));
+    families.gauge("svc_job_last_duration_seconds", "Duration of the latest run that has ended.", took)
 }
 
 /// Writes the numbers of open connections and of requests in progress.
@@ -125,23 +143,6 @@ impl SiteUsage {
         };
         families.gauge("svc_search_index_ready", "Whether searches use the index.", [(&[][..], is_ready)])?;
         families.gauge("svc_search_index_posts", "Posts in the search index.", [(&[][..], number(posts))])
-    }
-
-    fn write_jobs(&self, families: &mut Families<'_>) -> fmt::Result {
-        let states = self.jobs.get();
-        let jobs: Vec<_> = states.iter().map(|job| ([("job_name", job.name)], job)).collect();
-        let all = || jobs.iter().map(|(label, job)| (&label[..], *job));
-        let runs = all().map(|(label, job)| (label, number(job.n_runs)));
-        families.counter("svc_job_runs", "Runs of a background job that have ended.", runs)?;
-        let failed = all().map(|(label, job)| (label, number(job.n_failed_runs)));
-        families.counter("svc_job_failed_runs", "Runs of a background job that have failed.", failed)?;
-        let in_a_row = all().map(|(label, job)| (label, number(job.n_failures)));
-        families.gauge("svc_job_failures_in_a_row", "Failures since the last successful run.", in_a_row)?;
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let last = all().filter_map(|(label, job)| Some((label, (now - job.last_run?.elapsed()).as_secs_f64())));
-        families.gauge("svc_job_last_run_timestamp_seconds", "Start of the latest run, as Unix time.", last)?;
-        let took = all().filter_map(|(label, job)| Some((label, job.duration?.as_secs_f64())));
-        families.gauge("svc_job_last_duration_seconds", "Duration of the latest run that has ended.", took)
     }
 
     fn write_outgoing(&self, families: &mut Families<'_>) -> fmt::Result {

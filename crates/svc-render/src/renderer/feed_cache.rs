@@ -1,10 +1,16 @@
 //! Cache of external feeds.
 
-use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, hash_map::RandomState},
+    hash::BuildHasher,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use chrono::NaiveDateTime;
 use svc_site::TtlCache;
 use svc_versions::Context;
+use tokio::sync::Notify;
 
 /// How long a feed, or the failure to read one, is cached.
 const CACHE_TTL: Duration = Duration::from_secs(12 * 60 * 60);
@@ -37,6 +43,10 @@ pub type FeedEntries = Option<Arc<Vec<FeedEntry>>>;
 /// The external feeds of a site.
 pub struct FeedCache {
     feeds: TtlCache<String, FeedEntries>,
+    /// The URLs of feeds that are to be fetched in the background.
+    wanted: Mutex<BTreeSet<String>>,
+    /// Notified when there are some.
+    wake: Notify,
     /// The value of [`FETCH_HEADER`].
     token: String,
 }
@@ -45,7 +55,8 @@ impl Default for FeedCache {
     fn default() -> Self {
         // Hashed with random keys, so that clients cannot guess it.
         let [high, low] = [RandomState::new(), RandomState::new()].map(|keys| keys.hash_one(FETCH_HEADER));
-        FeedCache { feeds: TtlCache::new(MAX_FEEDS), token: format!("{high:016x}{low:016x}") }
+        let (wanted, wake) = (Mutex::default(), Notify::new());
+        FeedCache { feeds: TtlCache::new(MAX_FEEDS), wanted, wake, token: format!("{high:016x}{low:016x}") }
     }
 }
 
@@ -63,6 +74,31 @@ impl FeedCache {
     /// The value of [`FETCH_HEADER`].
     pub(crate) fn token(&self) -> &str {
         &self.token
+    }
+
+    /// Requests feeds, which the job [`FetchFeeds`](crate::feeds::FetchFeeds) fetches. Those above the maximum number of cached feeds
+    /// are left out: pages fetch what they need.
+    pub(crate) fn request(&self, urls: BTreeSet<String>) {
+        let mut wanted = self.wanted();
+        let room = MAX_FEEDS.saturating_sub(wanted.len());
+        wanted.extend(urls.into_iter().take(room));
+        self.wake.notify_one();
+    }
+
+    /// Takes at most `n` requested feeds.
+    pub(crate) fn take_requested(&self, n: usize) -> BTreeSet<String> {
+        let mut wanted = self.wanted();
+        let others = wanted.iter().nth(n).cloned().map(|first| wanted.split_off(&first)).unwrap_or_default();
+        std::mem::replace(&mut wanted, others)
+    }
+
+    /// Notified when feeds are requested.
+    pub(crate) fn wake(&self) -> &Notify {
+        &self.wake
+    }
+
+    fn wanted(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fetches a feed unless it is cached, or waits for a fetch in progress.
@@ -88,6 +124,17 @@ mod tests {
             cache.fetch_once(url.clone(), async { entries.clone() }).await;
             assert_eq!(cache.get(&Context::background(), &url), Some(entries));
         }
+    }
+
+    #[test]
+    fn requested_feeds_are_taken_once_in_parts() {
+        let cache = FeedCache::default();
+        let urls = |names: &str| names.chars().map(String::from).collect::<BTreeSet<_>>();
+        cache.request(urls("cab"));
+        cache.request(urls("bd"));
+        assert_eq!([2, 2, 2].map(|n| cache.take_requested(n)), [urls("ab"), urls("cd"), urls("")]);
+        cache.request((0..MAX_FEEDS + 5).map(|n| n.to_string()).collect());
+        assert_eq!(cache.take_requested(usize::MAX).len(), MAX_FEEDS);
     }
 
     #[test]

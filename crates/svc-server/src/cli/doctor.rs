@@ -12,6 +12,7 @@ use super::{
     progress::Progress,
 };
 use crate::{
+    background,
     config::{Config, SiteUrl},
     site::{SiteBuilder, open_existing},
     tls,
@@ -23,7 +24,7 @@ pub(super) fn doctor_command() -> Command {
         .after_help("The server should be running: the tests send requests to the site's public URL.")
 }
 
-/// Prints the results of the tests, the sizes of the site's folders and database, and the names of the background jobs.
+/// Prints the results of the tests, the sizes of the site's folders and database, and the states of the background jobs.
 ///
 /// # Errors
 /// If the site cannot be opened, or a test finds something critical.
@@ -38,8 +39,11 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     let (report, mut n_critical) = block_on(results(open.site(), open.home(), &progress))??;
     drop(progress);
     say(&report);
-    let jobs: Vec<_> = open.jobs().names().collect();
-    say(&format!("\nbackground jobs of the server: {}", jobs.join(", ")));
+    let (title, jobs) = background::report(config);
+    say(&format!("\n{title}"));
+    if !jobs.is_empty() {
+        say(columns(&jobs).trim_end());
+    }
     say(&super::mail::summary(config, &open.site().store)?);
     if let Some(statement) = open.site().missing_meta_index()? {
         say(&format!("lists that are filtered or sorted by meta are slow without this index: {statement}"));

@@ -16,6 +16,7 @@ use super::{
     reload,
 };
 use crate::{
+    background::{self, WatchCertificate},
     config::{Config, Setting, SiteUrl},
     data_folder::DataLock,
     logs,
@@ -122,10 +123,11 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
         say("WordPress: its plugins do not run here, and what they register is unknown; see wordpress.upstream");
     }
     let hangups = tokio::spawn(reload::reload_on_hangup(config.clone(), flags, certificates));
-    let tls = tls.map(|tls| tls.start(site.home(), here, &config.limits)).transpose()?;
+    let renewal = tls.as_ref().map(Tls::job);
+    let redirect = tls.map(|tls| tls.start_redirect(site.home(), here, &config.limits)).transpose()?.flatten();
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
-    let running = Running::start(site, config, &requests, &lock).await?;
+    let running = Running::start(site, config, &requests, &lock, renewal).await?;
     let serving = svc_listen::serve(listener, running.site.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
     svc_listen::notify_ready();
@@ -139,8 +141,8 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     }
     let (site, monitoring, backup) = running.end().await;
     hangups.abort();
-    if let Some(tls) = tls {
-        tls.stop().await;
+    if let Some(redirect) = redirect {
+        redirect.stop().await;
     }
     requests.end().await;
     // It stores what the last requests have written.
@@ -159,16 +161,21 @@ struct Running {
     jobs: Supervisor,
     search_index: Option<SearchIndexer>,
     reports: JoinHandle<()>,
-    history: JoinHandle<()>,
     monitoring: Option<MonitoringListener>,
     backup: Option<Backup>,
 }
 
 impl Running {
     /// Starts the tasks.
-    async fn start(site: OpenSite, config: &Config, requests: &InFlight, lock: &DataLock) -> Result<Running> {
-        let jobs = site.start_jobs();
-        let usage = site.usage(requests.clone(), jobs.states());
+    async fn start(
+        site: OpenSite,
+        config: &Config,
+        requests: &InFlight,
+        lock: &DataLock,
+        renewal: Option<WatchCertificate>,
+    ) -> Result<Running> {
+        let table = site.jobs();
+        let usage = site.usage(requests.clone(), table.states());
         let backup = backup::start(config, &site, lock)?;
         let metrics = site.metrics(&usage);
         let metrics = match &backup {
@@ -182,10 +189,17 @@ impl Running {
         if let Some(monitoring) = &monitoring {
             say(&format!("Monitoring: {}", monitoring.address()));
         }
+        let search_index = site.start_search_index();
+        let mut table = table.with(site.record_history(&usage));
+        if let Some(indexer) = &search_index {
+            table = table.with_thread(background::search_index_state(indexer));
+        }
+        if let Some(renewal) = renewal {
+            table = table.with(renewal);
+        }
         Ok(Running {
-            jobs,
-            search_index: site.start_search_index(),
-            history: tokio::spawn(site.record_history(&usage)),
+            jobs: background::with_saved_states(table, config).start(),
+            search_index,
             reports: tokio::spawn(report_on_signal(usage)),
             monitoring,
             backup,
@@ -206,7 +220,6 @@ impl Running {
         // The thread stops after the posts that it is reading.
         drop(tokio::task::spawn_blocking(move || drop(self.search_index)).await);
         self.reports.abort();
-        self.history.abort();
         (self.site, self.monitoring, self.backup)
     }
 }

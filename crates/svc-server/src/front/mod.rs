@@ -1,6 +1,7 @@
 //! In front of a running WordPress: replays its responses, and forwards everything else to it.
 
 pub(crate) mod doctor;
+mod jobs;
 
 use std::{
     net::IpAddr,
@@ -17,6 +18,7 @@ use svc_listen::{App, Client, Compression, InFlight, health};
 use svc_metrics::RequestCounts;
 use svc_monitoring::{Checks, FrontUsage, Metrics, MonitoringListener, PageCounts, Process};
 use svc_routing::RouteUrls;
+use svc_site::jobs::{JobStates, JobTable};
 
 use crate::{
     config::{Config, SiteUrl, WordPress},
@@ -103,10 +105,16 @@ impl Front {
         self.sources.connector.as_ref()
     }
 
-    /// Starts the background task that looks for news of writes. It stops when the result is dropped. If the site is `served`, it uses
-    /// files in the data folder: a report for `doctor`, and stored responses between two processes.
-    pub(crate) fn start_watch(&self, served: bool) -> Watch {
-        Watch::start(self.bridge.clone(), self.sources.clone(), served.then(|| self.config.data.clone()))
+    /// Looks for news of writes, as one of the [jobs](Self::jobs). If the site is `served`, it uses files in the data folder: a report for
+    /// `doctor`, and stored responses between two processes.
+    pub(crate) fn watch(&self, served: bool) -> Arc<Watch> {
+        let folder = served.then(|| self.config.data.clone());
+        Arc::new(Watch::new(self.bridge.clone(), self.sources.clone(), folder))
+    }
+
+    /// The background jobs.
+    pub(crate) fn jobs(&self, watch: &Arc<Watch>) -> JobTable {
+        jobs::table(watch)
     }
 
     /// Responds to a request for the site.
@@ -126,14 +134,18 @@ impl Front {
     }
 
     /// Starts the monitoring listener, if there is one.
-    pub(crate) async fn start_monitoring(&self, in_flight: InFlight) -> Result<Option<MonitoringListener>> {
+    pub(crate) async fn start_monitoring(
+        &self,
+        in_flight: InFlight,
+        jobs: JobStates,
+    ) -> Result<Option<MonitoringListener>> {
         let Some(address) = &self.config.monitoring else { return Ok(None) };
         let (proxy, runtime) = (self.bridge.proxy().clone(), tokio::runtime::Handle::current());
         let checks = Checks::new(&self.config.data, move || runtime.block_on(is_ready(&proxy)));
         let metrics = Metrics::default()
             .with(Process::new(env!("CARGO_PKG_VERSION"), "wordpress"))
             .with(Arc::clone(&self.requests))
-            .with(FrontUsage { in_flight, bridge: self.bridge.clone() });
+            .with(FrontUsage { in_flight, bridge: self.bridge.clone(), jobs });
         let monitoring = MonitoringListener::start(address, Arc::new(checks), metrics).await;
         monitoring.map(Some).map_err(|error| Error::Refused(error.to_string()))
     }

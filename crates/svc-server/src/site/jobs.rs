@@ -1,7 +1,4 @@
-//! The table of the background jobs of a site.
-//!
-//! The search index is not in it: it is built by blocking reads of many minutes, which stop in the middle, so it has a
-//! thread of its own (`svc_store::SearchIndexer`).
+//! The table of the background jobs of a site. Those of the server are in `background.rs`.
 
 use std::sync::Arc;
 

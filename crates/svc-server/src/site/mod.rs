@@ -35,14 +35,14 @@ use svc_listen::{
 };
 use svc_login::LoginPages;
 use svc_metrics::History;
-use svc_monitoring::{Checks, Metrics, PageCounts, Process, SiteUsage};
+use svc_monitoring::{Checks, Metrics, PageCounts, Process, RecordHistory, SiteUsage};
 use svc_new_site::Created;
 use svc_pages::{
     AccountLinks, OtherBrands, PageCache, PageLane, Texts, ToExplorer, explorer::ExplorerPaths, in_lane, uploads,
 };
 use svc_render::{
     SiteRenderer,
-    feeds::{FETCH_HEADER, OwnFetch},
+    feeds::{FETCH_HEADER, FetchFeeds, OwnFetch},
 };
 use svc_routing::{Registry, Server, Transport};
 use svc_site::{
@@ -250,7 +250,8 @@ impl OpenSite {
 
     /// The background jobs of the site, such as publishing scheduled posts.
     pub(crate) fn jobs(&self) -> JobTable {
-        let table = jobs::table(&self.site).with(self.streams.hub().clone());
+        let feeds = FetchFeeds(Arc::clone(&self.rest_site.renderer));
+        let table = jobs::table(&self.site).with(self.streams.hub().clone()).with(feeds);
         let table = jobs::with_webhooks(table, svc_controllers::events::source(&self.rest_site));
         jobs::with_purges(table, &self.site, self.config.purge.clone())
     }
@@ -355,10 +356,10 @@ impl OpenSite {
         })
     }
 
-    /// Records the site's numbers for its status page, until it is cancelled.
-    pub(crate) fn record_history(&self, usage: &Arc<SiteUsage>) -> impl Future<Output = ()> + Send + use<> {
+    /// The job that records the site's numbers for its status page.
+    pub(crate) fn record_history(&self, usage: &Arc<SiteUsage>) -> RecordHistory {
         let requests = Arc::clone(self.rest.requests());
-        svc_monitoring::record_history(Arc::clone(&self.history), requests, Arc::clone(usage), self.checks())
+        RecordHistory::new(Arc::clone(&self.history), requests, Arc::clone(usage), self.checks())
     }
 
     /// The metrics of the site.

@@ -10,6 +10,7 @@ mod deploy;
 #[cfg(unix)]
 mod documentation;
 mod front;
+mod jobs;
 mod mails;
 mod memory;
 mod messages;

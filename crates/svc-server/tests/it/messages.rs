@@ -488,20 +488,28 @@ fn jobs_are_listed_and_their_states_logged() {
     let folder = tempfile::tempdir().unwrap();
     let serve = command(folder.path(), None, &["--listen", "127.0.0.1:0", "--log", "info", "serve"]);
     let mut server = Server::spawn(serve).unwrap();
-    let doctor = String::from_utf8(run(folder.path(), None, &["doctor"]).stdout).unwrap();
-    let listed = "remove-interrupted-uploads, publish-posts, watch-theme, check-term-counts, send-events, queue-webhooks, \
-                  send-webhooks";
-    assert!(doctor.contains(&format!("background jobs of the server: {listed}\n")), "{doctor}");
     // The last one does not run in the first minutes.
     let names = [
         "remove-interrupted-uploads",
         "publish-posts",
         "watch-theme",
         "send-events",
+        "fetch-feeds",
         "queue-webhooks",
         "send-webhooks",
+        "record-history",
+        "update-search-index",
+        "save-job-states",
         "check-term-counts",
     ];
+    let doctor = || String::from_utf8(run(folder.path(), None, &["doctor"]).stdout).unwrap();
+    // The states are saved a second after the start.
+    let listed = |_| Some(doctor().split_once("background jobs of the server, ")?.1.to_owned());
+    let listed = (0..60).find_map(listed).expect("the states of the jobs");
+    for name in names {
+        let line = listed.lines().find(|line| line.starts_with(&format!("{name} "))).expect(name);
+        assert!(!line.contains("failing"), "{line}");
+    }
     let mut log = BufReader::new(server.child.stderr.take().unwrap()).lines().map_while(Result::ok);
     // The first run of a job may not have ended yet.
     loop {
@@ -519,4 +527,9 @@ fn jobs_are_listed_and_their_states_logged() {
             break;
         }
     }
+    server.signal("TERM");
+    log.for_each(drop);
+    server.child.wait().unwrap();
+    let report = doctor();
+    assert!(report.contains("\nbackground jobs: no server is running\n"), "{report}");
 }

@@ -3,11 +3,15 @@
 //! A [`Job`] does one piece of work per run and returns when the next run is due. A [`JobTable`] lists the jobs of a
 //! server; starting it returns the [`Supervisor`], which runs each job in a task of its own. Jobs share no queue: a slow
 //! job delays no other one. The jobs of a site are in the modules below; the server chooses which ones it runs.
+//!
+//! Work that needs a thread of its own, such as the search index, is no job; the table has its state all the same
+//! ([`JobTable::with_thread`]).
 
 mod check_term_counts;
 mod deliver;
 mod publish_posts;
 mod remove_interrupted_uploads;
+mod saved_states;
 mod send_mails;
 mod state;
 mod supervisor;
@@ -24,9 +28,10 @@ pub use check_term_counts::CheckTermCounts;
 pub use deliver::{Attempt, Courier, Deliver};
 pub use publish_posts::PublishPosts;
 pub use remove_interrupted_uploads::RemoveInterruptedUploads;
+pub use saved_states::{SaveJobStates, SavedJob, SavedJobStates};
 pub use send_mails::SendMails;
-pub use state::JobState;
-pub use supervisor::{JobStates, JobTable, Supervisor};
+pub use state::{JobState, JobStates};
+pub use supervisor::{JobTable, Supervisor};
 pub use watch_theme::WatchTheme;
 
 /// Background work that is repeated.

@@ -1,7 +1,8 @@
-//! What is known of a running job.
+//! What is known of the jobs while they run.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -32,13 +33,10 @@ pub struct JobState {
     pub is_running: bool,
 }
 
-/// The state of a job, which its task changes and others read.
-#[derive(Debug)]
-pub(super) struct SharedState(Mutex<JobState>);
-
-impl SharedState {
-    pub(super) fn new(name: &'static str) -> Self {
-        SharedState(Mutex::new(JobState {
+impl JobState {
+    /// A job that has not run yet.
+    pub fn new(name: &'static str) -> Self {
+        JobState {
             name,
             n_runs: 0,
             n_failures: 0,
@@ -48,7 +46,40 @@ impl SharedState {
             last_error: None,
             next_run: None,
             is_running: false,
-        }))
+        }
+    }
+}
+
+/// Reads the states of the jobs of a table. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct JobStates(Arc<RwLock<Vec<Box<ReadState>>>>);
+
+type ReadState = dyn Fn() -> JobState + Send + Sync;
+
+impl JobStates {
+    /// The current state of each job, in the order of the table.
+    pub fn get(&self) -> Vec<JobState> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).iter().map(|state| state()).collect()
+    }
+
+    pub(super) fn add(&self, state: impl Fn() -> JobState + Send + Sync + 'static) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(state));
+    }
+}
+
+impl fmt::Debug for JobStates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.get()).finish()
+    }
+}
+
+/// The state of a job, which its task changes and others read.
+#[derive(Debug)]
+pub(super) struct SharedState(Mutex<JobState>);
+
+impl SharedState {
+    pub(super) fn new(name: &'static str) -> Self {
+        SharedState(Mutex::new(JobState::new(name)))
     }
 
     pub(super) fn get(&self) -> JobState {

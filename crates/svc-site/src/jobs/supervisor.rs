@@ -10,7 +10,10 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{Job, JobState, Next, Outcome, state::SharedState};
+use super::{
+    Job, Next, Outcome,
+    state::{JobState, JobStates, SharedState},
+};
 
 /// The pause after the first failure.
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
@@ -27,7 +30,8 @@ type Repeat = Box<dyn FnOnce(Arc<SharedState>, Stop) -> BoxFuture<'static, ()> +
 /// The jobs of a server.
 #[derive(Default)]
 pub struct JobTable {
-    jobs: Vec<(&'static str, Repeat)>,
+    jobs: Vec<(Arc<SharedState>, Repeat)>,
+    states: JobStates,
 }
 
 impl JobTable {
@@ -39,14 +43,23 @@ impl JobTable {
     /// Adds a job.
     #[must_use]
     pub fn with(mut self, job: impl Job) -> Self {
-        let name = job.name();
-        self.jobs.push((name, Box::new(|state, stop| repeat(job, state, stop).boxed())));
+        let state = Arc::new(SharedState::new(job.name()));
+        self.jobs.push((Arc::clone(&state), Box::new(|state, stop| repeat(job, state, stop).boxed())));
+        self.states.add(move || state.get());
         self
     }
 
-    /// The names of the jobs.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.jobs.iter().map(|(name, _)| *name)
+    /// Adds background work that has a thread of its own, and its reason for that. The supervisor only shows its state; whoever has
+    /// started it stops it.
+    #[must_use]
+    pub fn with_thread(self, state: impl Fn() -> JobState + Send + Sync + 'static) -> Self {
+        self.states.add(state);
+        self
+    }
+
+    /// The states of the jobs, including those that are added later.
+    pub fn states(&self) -> JobStates {
+        self.states.clone()
     }
 
     /// Starts the jobs, each in a task of its own.
@@ -55,19 +68,17 @@ impl JobTable {
     /// Outside of a Tokio runtime.
     pub fn start(self) -> Supervisor {
         let (stop, stopped) = watch::channel(());
-        let (mut tasks, mut states) = (JoinSet::new(), Vec::new());
-        for (name, repeat) in self.jobs {
-            let state = Arc::new(SharedState::new(name));
-            tasks.spawn(repeat(Arc::clone(&state), stopped.clone()));
-            states.push(state);
+        let mut tasks = JoinSet::new();
+        for (state, repeat) in self.jobs {
+            tasks.spawn(repeat(state, stopped.clone()));
         }
-        Supervisor { stop, tasks, states: JobStates(states.into()) }
+        Supervisor { stop, tasks, states: self.states }
     }
 }
 
 impl fmt::Debug for JobTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.names()).finish()
+        f.debug_tuple("JobTable").field(&self.states).finish()
     }
 }
 
@@ -96,17 +107,6 @@ impl Supervisor {
             tracing::warn!(jobs = names.join(", "), "cancelled jobs that did not end in time");
         }
         tasks.shutdown().await;
-    }
-}
-
-/// Reads the states of the jobs of a supervisor.
-#[derive(Clone, Debug)]
-pub struct JobStates(Arc<[Arc<SharedState>]>);
-
-impl JobStates {
-    /// The current state of each job, in the order of the table.
-    pub fn get(&self) -> Vec<JobState> {
-        self.0.iter().map(|state| state.get()).collect()
     }
 }
 

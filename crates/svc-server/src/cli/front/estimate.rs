@@ -68,7 +68,7 @@ pub(super) fn estimate(config: &Config, args: &ArgMatches) -> Result<()> {
 }
 
 async fn send(front: &Front, reads: &[LoggedRead], progress: &Progress) -> Result<()> {
-    let _watch = front.start_watch(false);
+    let _jobs = front.jobs(&front.watch(false)).start();
     let start = Instant::now();
     while front.bridge().feed().is_none() {
         ensure!(start.elapsed() < START, "the news of writes cannot be read: see `svc-server doctor`");

@@ -4,6 +4,7 @@ use anyhow::Result;
 use svc_bridge::RouteReport;
 
 use crate::{
+    background,
     cli::{
         block_on,
         output::{columns, print_warning, say},
@@ -21,6 +22,11 @@ pub(in crate::cli) fn examine(config: &Config, wordpress: &WordPress) -> Result<
     drop(progress);
     let rows: Vec<Vec<String>> = found.rows.into_iter().map(|row| row.to_vec()).collect();
     say(columns(&rows).trim_end());
+    let (title, jobs) = background::report(config);
+    say(&format!("\n{title}"));
+    if !jobs.is_empty() {
+        say(columns(&jobs).trim_end());
+    }
     if !found.routes.is_empty() {
         let head = RouteReport::COLUMNS.map(str::to_owned).to_vec();
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.routes).collect();

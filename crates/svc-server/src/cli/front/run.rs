@@ -8,6 +8,7 @@ use svc_monitoring::MonitoringListener;
 use tokio::sync::oneshot;
 
 use crate::{
+    background,
     cli::{output::say, reload, serve},
     config::{Config, Setting, WordPress},
     data_folder::{self, DataLock},
@@ -54,12 +55,17 @@ pub(in crate::cli) async fn run(
     tracing::info!(%here, home, "serving in front of WordPress");
     let certificates = tls.as_ref().map(|tls| Arc::clone(tls.certificates()));
     let hangups = tokio::spawn(reload::reload_on_hangup(config.clone(), flags, certificates));
-    let tls = tls.map(|tls| tls.start(front.home(), here, &config.limits)).transpose()?;
     let requests = InFlight::new();
-    let watch = front.start_watch(true);
+    let watch = front.watch(true);
+    let mut table = front.jobs(&watch);
+    if let Some(tls) = &tls {
+        table = table.with(tls.job());
+    }
+    let jobs = background::with_saved_states(table, config).start();
+    let redirect = tls.map(|tls| tls.start_redirect(front.home(), here, &config.limits)).transpose()?.flatten();
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
-    let monitoring = front.start_monitoring(requests.clone()).await?;
+    let monitoring = front.start_monitoring(requests.clone(), jobs.states()).await?;
     if let Some(monitoring) = &monitoring {
         say(&format!("Monitoring: {}", monitoring.address()));
     }
@@ -77,11 +83,12 @@ pub(in crate::cli) async fn run(
     }
     hangups.abort();
     reports.abort();
-    if let Some(tls) = tls {
-        tls.stop().await;
+    if let Some(redirect) = redirect {
+        redirect.stop().await;
     }
     requests.end().await;
-    watch.stop().await;
+    jobs.stop().await;
+    watch.save_responses().await;
     if let Some(monitoring) = monitoring {
         monitoring.stop().await;
     }

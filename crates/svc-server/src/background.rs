@@ -1,0 +1,132 @@
+//! Background work of a server that is not that of its site, and what `doctor` reports of all jobs.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use svc_certificates::Certificates;
+use svc_site::jobs::{Job, JobState, JobTable, Next, Outcome, SaveJobStates, SavedJob, SavedJobStates};
+use svc_store::{IndexerSteps, SearchIndexer};
+use svc_versions::Context;
+use tokio::{sync::Notify, time::Instant};
+
+use crate::config::Config;
+
+/// The states of the jobs of the running server, in the data folder.
+const STATES_FILE: &str = "jobs.json";
+
+fn states_file(config: &Config) -> PathBuf {
+    config.data.join(STATES_FILE)
+}
+
+/// Adds the job that saves the states of all jobs for `doctor`.
+pub(crate) fn with_saved_states(table: JobTable, config: &Config) -> JobTable {
+    let save = SaveJobStates::new(table.states(), states_file(config));
+    table.with(save)
+}
+
+/// Reads the files of the certificate again when they have changed, or gets and renews a certificate.
+pub(crate) struct WatchCertificate(pub(crate) Arc<Certificates>);
+
+impl Job for WatchCertificate {
+    fn name(&self) -> &'static str {
+        "watch-certificate"
+    }
+
+    fn wake(&self) -> Option<&Notify> {
+        self.0.wake()
+    }
+
+    async fn run(&self, _: &Context) -> Outcome {
+        Ok(Next::After(self.0.look().await?))
+    }
+}
+
+/// The state of the thread of a search index, as that of a job.
+pub(crate) fn search_index_state(indexer: &SearchIndexer) -> impl Fn() -> JobState + Send + Sync + use<> {
+    let steps = indexer.steps();
+    move || {
+        let IndexerSteps { n, n_failed, n_failures, last, duration, last_error, next, is_running } = steps();
+        JobState {
+            n_runs: n,
+            n_failures,
+            n_failed_runs: n_failed,
+            last_run: last.map(Instant::from_std),
+            duration,
+            last_error,
+            next_run: next.map(Instant::from_std),
+            is_running,
+            ..JobState::new("update-search-index")
+        }
+    }
+}
+
+/// The background jobs of the running server, as a title and rows for `doctor`; only a title if no server runs.
+pub(crate) fn report(config: &Config) -> (String, Vec<Vec<String>>) {
+    match SavedJobStates::read(&states_file(config)) {
+        Ok(Some((states, age))) => {
+            let title = format!("background jobs of the server, {} ago:", seconds(age));
+            (title, states.jobs.iter().map(columns).collect())
+        }
+        Ok(None) => ("background jobs: no server is running".to_owned(), Vec::new()),
+        Err(error) => (format!("background jobs: their states cannot be read: {error}"), Vec::new()),
+    }
+}
+
+/// Name, result, last and next run.
+fn columns(job: &SavedJob) -> Vec<String> {
+    let result = match (&job.last_error, job.n_failures) {
+        (Some(error), 1..) => format!("failing ({} in a row): {error}", job.n_failures),
+        _ if job.n_runs > 0 => "good".to_owned(),
+        _ => "has not run yet".to_owned(),
+    };
+    let last = match (job.since_last_run, job.duration) {
+        (Some(_), _) if job.is_running => String::new(),
+        (Some(since), Some(took)) => format!("last run {} before, took {} ms", seconds(since), took.as_millis()),
+        _ => String::new(),
+    };
+    let next = match (job.is_running, job.until_next_run, job.since_last_run) {
+        (true, _, Some(since)) => format!("running for {}", seconds(since)),
+        (_, Some(until), _) => format!("next in {}", seconds(until)),
+        _ => "next when something is to be done".to_owned(),
+    };
+    vec![job.name.clone(), next, last, result]
+}
+
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        n if n < 120 => format!("{n} s"),
+        n if n < 7_200 => format!("{} min", n / 60),
+        n => format!("{} h", n / 3_600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_described_with_result_last_and_next_run() {
+        let job = SavedJob {
+            name: "job".to_owned(),
+            n_runs: 0,
+            n_failures: 0,
+            since_last_run: None,
+            duration: None,
+            last_error: None,
+            until_next_run: Some(Duration::from_secs(600)),
+            is_running: false,
+        };
+        assert_eq!(columns(&job), ["job", "next in 10 min", "", "has not run yet"]);
+        let (second, took) = (Some(Duration::from_secs(1)), Some(Duration::from_millis(2)));
+        let ran = SavedJob { n_runs: 1, since_last_run: second, duration: took, ..job };
+        let last = "last run 1 s before, took 2 ms";
+        assert_eq!(columns(&ran), ["job", "next in 10 min", last, "good"]);
+        let waits = SavedJob { until_next_run: None, ..ran.clone() };
+        assert_eq!(columns(&waits), ["job", "next when something is to be done", last, "good"]);
+        let runs = SavedJob { is_running: true, ..waits.clone() };
+        assert_eq!(columns(&runs), ["job", "running for 1 s", "", "good"]);
+        let recovered = SavedJob { last_error: Some("full".to_owned()), ..waits };
+        assert_eq!(columns(&recovered)[3], "good");
+        let failing = SavedJob { n_failures: 3, ..recovered };
+        assert_eq!(columns(&failing)[3], "failing (3 in a row): full");
+    }
+}

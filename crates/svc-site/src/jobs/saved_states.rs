@@ -1,0 +1,161 @@
+//! The states of the jobs in a file, for programs such as `doctor` that run next to the server.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+use svc_versions::Context;
+use tokio::time::Instant;
+
+use super::{Job, JobState, JobStates, Next, Outcome};
+use crate::blocking::run_blocking;
+
+/// Time from the start to the first file, when other jobs have run.
+const FIRST_RUN: Duration = Duration::from_secs(1);
+
+/// Time between two files.
+const INTERVAL: Duration = Duration::from_secs(30);
+
+/// The states of the jobs at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedJobStates {
+    /// The time.
+    saved: SystemTime,
+    /// The jobs, in the order of the table.
+    pub jobs: Vec<SavedJob>,
+}
+
+/// The state of a job at the time of [`SavedJobStates`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedJob {
+    /// The job's name.
+    pub name: String,
+    /// Number of runs that have ended.
+    pub n_runs: u64,
+    /// Number of failures since the last run without an error.
+    pub n_failures: u32,
+    /// Time since the start of the latest run.
+    pub since_last_run: Option<Duration>,
+    /// Duration of the latest run that has ended.
+    pub duration: Option<Duration>,
+    /// The error of the latest run that failed.
+    pub last_error: Option<String>,
+    /// Time until the next run. `None` during a run, and if only a notification causes one.
+    pub until_next_run: Option<Duration>,
+    /// Whether the job is running.
+    pub is_running: bool,
+}
+
+impl SavedJobStates {
+    fn of(states: Vec<JobState>) -> Self {
+        let now = Instant::now();
+        let job = |state: JobState| SavedJob {
+            name: state.name.to_owned(),
+            n_runs: state.n_runs,
+            n_failures: state.n_failures,
+            since_last_run: state.last_run.map(|at| now.saturating_duration_since(at)),
+            duration: state.duration,
+            last_error: state.last_error,
+            until_next_run: state.next_run.map(|at| at.saturating_duration_since(now)),
+            is_running: state.is_running,
+        };
+        SavedJobStates { saved: SystemTime::now(), jobs: states.into_iter().map(job).collect() }
+    }
+
+    /// Reads the states that a running server has saved, with the time since then. `None` if no server runs. A server that was killed
+    /// leaves its file: more than a minute means that it does not run any more.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn read(file: &Path) -> io::Result<Option<(Self, Duration)>> {
+        let text = match std::fs::read(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let states: SavedJobStates = serde_json::from_slice(&text)?;
+        let age = states.saved.elapsed().unwrap_or_default();
+        Ok((age <= 2 * INTERVAL).then_some((states, age)))
+    }
+
+    /// Replaces the file.
+    fn write(&self, file: &Path) -> io::Result<()> {
+        let new = file.with_extension("new");
+        std::fs::write(&new, serde_json::to_vec_pretty(self)?)?;
+        std::fs::rename(&new, file)
+    }
+}
+
+/// Saves the states of the jobs regularly, and removes the file at the end.
+pub struct SaveJobStates {
+    states: JobStates,
+    file: PathBuf,
+}
+
+impl SaveJobStates {
+    /// The job for these states and this file.
+    pub fn new(states: JobStates, file: PathBuf) -> Self {
+        SaveJobStates { states, file }
+    }
+}
+
+impl Job for SaveJobStates {
+    fn name(&self) -> &'static str {
+        "save-job-states"
+    }
+
+    fn first_run(&self) -> Duration {
+        FIRST_RUN
+    }
+
+    async fn run(&self, _: &Context) -> Outcome {
+        let (states, file) = (SavedJobStates::of(self.states.get()), self.file.clone());
+        run_blocking(move || states.write(&file)).await??;
+        Ok(Next::After(INTERVAL))
+    }
+
+    async fn stop(&self) {
+        let file = self.file.clone();
+        // What is left over is ignored after a minute.
+        drop(run_blocking(move || std::fs::remove_file(&file)).await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::JobTable;
+
+    #[tokio::test]
+    async fn states_are_saved_until_the_server_stops() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("jobs.json");
+        assert_eq!(SavedJobStates::read(&file).unwrap(), None);
+        let thread = JobState {
+            n_failures: 2,
+            last_error: Some("full".to_owned()),
+            last_run: Some(Instant::now()),
+            next_run: Some(Instant::now() + Duration::from_secs(100)),
+            ..JobState::new("thread")
+        };
+        let table = JobTable::new().with_thread(move || thread.clone());
+        let job = SaveJobStates::new(table.states(), file.clone());
+        assert_eq!(job.run(&Context::background()).await.unwrap(), Next::After(INTERVAL));
+        let _supervised = table.with(job);
+        let (SavedJobStates { jobs, .. }, age) = SavedJobStates::read(&file).unwrap().expect("states");
+        let [thread] = &jobs[..] else { panic!("one job") };
+        assert_eq!((&*thread.name, thread.n_failures, thread.last_error.as_deref()), ("thread", 2, Some("full")));
+        assert!(thread.until_next_run.unwrap() > Duration::from_secs(90) && thread.since_last_run.is_some());
+        assert!(age < Duration::from_secs(30));
+
+        let mut old = SavedJobStates::of(Vec::new());
+        old.saved -= 3 * INTERVAL;
+        old.write(&file).unwrap();
+        assert_eq!(SavedJobStates::read(&file).unwrap(), None, "of a server that was killed");
+        SaveJobStates::new(JobStates::default(), file.clone()).stop().await;
+        assert!(!file.exists());
+    }
+}
