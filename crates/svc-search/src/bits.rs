@@ -46,6 +46,11 @@ impl Bits {
         }
     }
 
+    /// Whether the set has a position.
+    pub(crate) fn contains(&self, position: u16) -> bool {
+        self.0.get(usize::from(position) / 64).is_some_and(|word| word & (1 << (position % 64)) != 0)
+    }
+
     /// Adds the positions of a bitmap in little-endian bytes.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) {
         for (word, chunk) in self.0.iter_mut().zip(bytes.as_chunks::<8>().0) {

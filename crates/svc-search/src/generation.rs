@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 
 use crate::bits::Bits;
 use crate::segment::{Segment, SegmentBuilder};
+use crate::words::Language;
 
 /// Name of the file that lists the segments.
 const MANIFEST: &str = "index.json";
 
 /// Version of the manifest.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// Maximum number of applied changes that are remembered for readers of older snapshots.
 const MAX_RECENT: usize = 4_096;
@@ -67,6 +68,8 @@ impl LiveSegment {
 pub struct Generation {
     /// Identifies the rules by which texts were folded.
     folding: String,
+    /// The language of the words that ranked searches find.
+    language: Language,
     /// The last change that is contained.
     mark: Change,
     /// Documents up to this id have been indexed. `None` if all have.
@@ -82,10 +85,15 @@ pub struct Generation {
 
 impl Generation {
     /// An empty index, which contains the changes up to a mark once it is built. `folding` identifies the rules by which
-    /// the texts of documents and terms are folded.
-    pub fn new(mark: Change, folding: String) -> Self {
+    /// the texts of documents and terms are folded, `language` the language of the words that ranked searches find.
+    pub fn new(mark: Change, folding: String, language: Language) -> Self {
         let (segments, uncovered, recent) = (Vec::new(), Vec::new(), vec![mark]);
-        Generation { folding, mark, built_to: Some(i64::MIN), segments, uncovered, recent, next_file: 1 }
+        Generation { folding, language, mark, built_to: Some(i64::MIN), segments, uncovered, recent, next_file: 1 }
+    }
+
+    /// The language of the words that ranked searches find.
+    pub fn language(&self) -> Language {
+        self.language
     }
 
     /// The last change that is contained.
@@ -190,6 +198,7 @@ impl Generation {
         let mut body = json!({
             "version": VERSION,
             "folding": self.folding,
+            "language": self.language.name(),
             "mark": [self.mark.seq, self.mark.nonce],
             "built_to": self.built_to,
             "segments": self.segments.iter().map(segment).collect::<Vec<_>>(),
@@ -203,12 +212,15 @@ impl Generation {
         body.to_string()
     }
 
-    fn parse(mut body: Value, folder: &Path) -> Option<io::Result<Self>> {
+    fn parse(mut body: Value, folder: &Path, language: Language) -> Option<io::Result<Self>> {
         let crc = body.as_object_mut()?.swap_remove("crc")?.as_u64()?;
         if body["version"].as_u64()? != VERSION || u64::from(checksum(&body)) != crc {
             return None;
         }
         let folding = body["folding"].as_str()?.to_owned();
+        if body["language"] != language.name() {
+            return None;
+        }
         let mark = Change { seq: body["mark"][0].as_i64()?, nonce: body["mark"][1].as_i64()?, id: 0 };
         let mut segments = Vec::new();
         for entry in body["segments"].as_array()? {
@@ -222,7 +234,7 @@ impl Generation {
         }
         let uncovered = body["uncovered"].as_array()?.iter().map(Value::as_i64).collect::<Option<Vec<i64>>>()?;
         let (built_to, next_file) = (body["built_to"].as_i64(), body["next_file"].as_u64()?);
-        Some(Ok(Generation { folding, mark, built_to, segments, uncovered, recent: vec![mark], next_file }))
+        Some(Ok(Generation { folding, language, mark, built_to, segments, uncovered, recent: vec![mark], next_file }))
     }
 }
 
@@ -259,10 +271,10 @@ impl Folder {
         }
     }
 
-    /// Reads the last saved state. `None` if there is none, or if it is damaged or has another version or other rules.
-    pub fn load(&self, folding: &str) -> Option<Generation> {
+    /// Reads the last saved state. `None` if there is none, or if it is damaged or has another version, language or other rules.
+    pub fn load(&self, folding: &str, language: Language) -> Option<Generation> {
         let text = std::fs::read(self.path.join(MANIFEST)).ok()?;
-        match Generation::parse(serde_json::from_slice(&text).ok()?, &self.path)? {
+        match Generation::parse(serde_json::from_slice(&text).ok()?, &self.path, language)? {
             Ok(generation) => Some(generation).filter(|generation| generation.folding == folding),
             Err(e) => {
                 tracing::warn!(error = %e, "a part of the search index cannot be used; the index will be built again");
@@ -327,13 +339,14 @@ mod tests {
     use super::*;
     use crate::{Class, Document, SearchIndex};
 
+    const LANGUAGE: Language = Language::NONE;
     const START: Change = Change { seq: 7, nonce: 1, id: 0 };
 
     fn builder(documents: &[(i64, &str)]) -> SegmentBuilder {
-        let mut builder = SegmentBuilder::default();
+        let mut builder = SegmentBuilder::new(LANGUAGE);
         for (id, title) in documents {
             let class = Class { post_type: "post".to_owned(), status: "publish".to_owned(), has_password: false };
-            let document = Document { id: *id, date: 0, class, digest: Some(9), texts: [*title, "", ""] };
+            let document = Document { id: *id, date: 0, class, digest: Some(9), texts: [*title, "", ""], ranked: [title, ""] };
             assert!(builder.add(&document));
         }
         builder
@@ -342,7 +355,7 @@ mod tests {
     /// A folder with a complete index of two segments, of which one document is obsolete.
     fn saved(path: &Path) -> (Folder, Generation) {
         let folder = Folder::open(path).unwrap().unwrap();
-        let mut generation = Generation::new(START, "rules".to_owned());
+        let mut generation = Generation::new(START, "rules".to_owned(), LANGUAGE);
         folder.add(&mut generation, builder(&[(1, "harbour"), (2, "arbour")])).unwrap();
         generation.remove(&[2]);
         folder.add(&mut generation, builder(&[(3, "an arbour, a harbour")])).unwrap();
@@ -368,8 +381,9 @@ mod tests {
     fn a_saved_state_is_loaded_with_the_same_rules_only() {
         let path = tempfile::tempdir().unwrap();
         let (folder, saved) = saved(path.path());
-        assert!(folder.load("other rules").is_none());
-        let loaded = folder.load("rules").unwrap();
+        assert!(folder.load("other rules", LANGUAGE).is_none());
+        assert!(folder.load("rules", Language::of_locale("de")).is_none());
+        let loaded = folder.load("rules", LANGUAGE).unwrap();
         assert!(loaded.is_complete());
         assert_eq!((loaded.len(), loaded.uncovered()), (4, &[4, 5][..]));
         assert_eq!((loaded.mark().seq, loaded.mark().nonce), (saved.mark().seq, saved.mark().nonce));
@@ -394,13 +408,13 @@ mod tests {
                 let mut damaged = whole.clone();
                 damaged[at] ^= 1;
                 std::fs::write(&file, damaged).unwrap();
-                assert!(folder.load("rules").is_none(), "{name}: {at}");
+                assert!(folder.load("rules", LANGUAGE).is_none(), "{name}: {at}");
             }
             std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
-            assert!(folder.load("rules").is_none(), "{name}: half");
+            assert!(folder.load("rules", LANGUAGE).is_none(), "{name}: half");
             std::fs::write(&file, whole).unwrap();
         }
-        assert!(folder.load("rules").is_some());
+        assert!(folder.load("rules", LANGUAGE).is_some());
     }
 
     #[test]
@@ -409,7 +423,7 @@ mod tests {
         let (folder, _) = saved(path.path());
         assert!(Folder::open(path.path()).unwrap().is_none());
         folder.clear();
-        assert!(folder.load("rules").is_none());
+        assert!(folder.load("rules", LANGUAGE).is_none());
         drop(folder);
         assert!(Folder::open(path.path()).unwrap().is_some());
     }

@@ -8,6 +8,7 @@
 //! digests    u64 per document, if the footer has their position
 //! per field: dictionary (a NUL before, between and after the sorted tokens),
 //!            entries (count and offset, u32 each, per token), postings
+//! words      with their frequencies and positions, for ranked searches (`occurrences.rs`)
 //! footer     JSON
 //! length of the footer (u32), CRC-32 of everything before it (u32)
 //! ```
@@ -17,16 +18,18 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use memchr::{memchr, memchr_iter, memmem};
 use serde_json::{Value, json};
 
 use crate::bits::{Bits, MAX_DOCS};
+use crate::occurrences::{Occurrences, OccurrencesBuilder};
+use crate::source::{Source, damaged};
 use crate::tokens::{self, TermPattern, TokenPattern};
+use crate::words::Language;
 
 const MAGIC: &[u8; 8] = b"svcseg1\n";
 
@@ -62,10 +65,11 @@ pub struct Document<'a> {
     pub digest: Option<u64>,
     /// The texts, such as title, excerpt and content. Texts that a search must treat as equal are equal after folding.
     pub texts: [&'a str; FIELDS],
+    /// Title and text without markup, not folded, for ranked searches.
+    pub ranked: [&'a str; 2],
 }
 
 /// Collects the documents of a segment.
-#[derive(Default)]
 pub struct SegmentBuilder {
     ids: Vec<i64>,
     dates: Vec<i64>,
@@ -73,9 +77,23 @@ pub struct SegmentBuilder {
     digests: Vec<u64>,
     class_numbers: HashMap<Class, u16>,
     fields: [HashMap<Box<str>, Vec<u16>>; FIELDS],
+    occurrences: OccurrencesBuilder,
 }
 
 impl SegmentBuilder {
+    /// A segment without documents. The words of the ranked texts are of a language.
+    pub fn new(language: Language) -> Self {
+        SegmentBuilder {
+            ids: Vec::new(),
+            dates: Vec::new(),
+            classes: Vec::new(),
+            digests: Vec::new(),
+            class_numbers: HashMap::new(),
+            fields: Default::default(),
+            occurrences: OccurrencesBuilder::new(language),
+        }
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         self.ids.len()
@@ -114,6 +132,7 @@ impl SegmentBuilder {
                 }
             });
         }
+        self.occurrences.add(position, document.ranked);
         true
     }
 
@@ -123,7 +142,22 @@ impl SegmentBuilder {
     /// If it cannot be written, or a part exceeds 4 GB.
     pub(crate) fn write(self, path: &Path) -> io::Result<()> {
         let file = File::create(path)?;
-        let mut out = Checked { out: BufWriter::with_capacity(1 << 20, &file), crc: flate2::Crc::new(), n: 0 };
+        self.write_to(BufWriter::with_capacity(1 << 20, &file))?;
+        file.sync_all()
+    }
+
+    /// A segment in memory.
+    ///
+    /// # Errors
+    /// If a part exceeds 4 GB.
+    pub fn in_memory(self) -> io::Result<Segment> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes)?;
+        Segment::read(Source::Memory(bytes))
+    }
+
+    fn write_to(self, out: impl Write) -> io::Result<()> {
+        let mut out = Checked { out, crc: flate2::Crc::new(), n: 0 };
         out.write_all(MAGIC)?;
         let ids_at = out.n;
         self.ids.iter().try_for_each(|id| out.write_all(&id.to_le_bytes()))?;
@@ -133,21 +167,21 @@ impl SegmentBuilder {
         self.digests.iter().try_for_each(|digest| out.write_all(&digest.to_le_bytes()))?;
         let fields =
             self.fields.into_iter().map(|field| write_field(field, &mut out)).collect::<io::Result<Vec<_>>>()?;
+        let words = self.occurrences.write(&mut out)?;
         let mut classes: Vec<(Class, u16)> = self.class_numbers.into_iter().collect();
         classes.sort_by_key(|(_, number)| *number);
         let classes: Vec<Value> =
             classes.into_iter().map(|(c, _)| json!([c.post_type, c.status, c.has_password])).collect();
         let footer = json!({
             "version": tokens::VERSION, "docs": self.ids.len(), "ids": ids_at, "digests": digests_at, "classes": classes, "fields": fields,
+            "words": words,
         });
         let footer = footer.to_string();
         out.write_all(footer.as_bytes())?;
         out.write_all(&small(footer.len())?.to_le_bytes())?;
         let crc = out.crc.sum();
         out.write_all(&crc.to_le_bytes())?;
-        out.out.flush()?;
-        drop(out);
-        file.sync_all()
+        out.out.flush()
     }
 }
 
@@ -195,11 +229,8 @@ fn small(n: usize) -> io::Result<u32> {
     u32::try_from(n).map_err(|_| damaged("a part of the segment is too large"))
 }
 
-fn damaged(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, why)
-}
-
-trait Positioned: Write {
+/// Output whose length so far is known.
+pub(crate) trait Positioned: Write {
     fn position(&self) -> u64;
 }
 
@@ -241,18 +272,18 @@ struct Window {
 
 impl Window {
     /// Reads `len` bytes at an offset, and up to `ahead` bytes in total if the file has as many.
-    fn read(&mut self, file: &mut File, start: u64, offset: u32, len: usize, ahead: usize) -> io::Result<&[u8]> {
+    fn read(&mut self, source: &Source, start: u64, offset: u32, len: usize, ahead: usize) -> io::Result<&[u8]> {
         let at = start + u64::from(offset);
         let is_inside = at >= self.at && at + len as u64 <= self.at + self.bytes.len() as u64;
         if !is_inside {
             let mut n = len;
             if ahead > len {
-                let left = file.metadata()?.len().saturating_sub(at);
+                let left = source.len()?.saturating_sub(at);
                 n = usize::try_from(left).unwrap_or(ahead).clamp(len, ahead);
             }
             self.bytes.resize(n, 0);
             self.at = at;
-            read_into(file, at, &mut self.bytes)?;
+            source.read_into(at, &mut self.bytes)?;
         }
         let start = usize::try_from(at - self.at).unwrap_or(usize::MAX);
         let found = self.bytes.get(start..).and_then(|rest| rest.get(..len));
@@ -296,7 +327,7 @@ impl Dictionary {
 pub struct Segment {
     /// Identifies the segment within this process.
     pub(crate) number: u64,
-    file: Mutex<File>,
+    source: Source,
     /// The documents' ids, ascending.
     pub ids: Vec<i64>,
     /// The documents' dates.
@@ -308,6 +339,8 @@ pub struct Segment {
     /// The documents' digests; empty if they have none.
     pub(crate) digests: Vec<u64>,
     fields: Vec<Field>,
+    /// What ranked searches look up.
+    pub(crate) occurrences: Occurrences,
 }
 
 impl Segment {
@@ -316,32 +349,35 @@ impl Segment {
     /// # Errors
     /// [`io::ErrorKind::InvalidData`] if it is damaged or has another version.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        let len = file.metadata()?.len();
+        Self::read(Source::of_file(File::open(path)?))
+    }
+
+    /// Verifies the checksum and reads what is kept in memory.
+    fn read(source: Source) -> io::Result<Self> {
+        let len = source.len()?;
         let mut tail = [0; 8];
-        file.seek(SeekFrom::Start(len.checked_sub(8).ok_or_else(|| damaged("the segment is too short"))?))?;
-        file.read_exact(&mut tail)?;
+        source.read_into(len.checked_sub(8).ok_or_else(|| damaged("the segment is too short"))?, &mut tail)?;
         let [a, b, c, d, crc @ ..] = tail;
         let (footer_len, crc) = (u64::from(u32::from_le_bytes([a, b, c, d])), u32::from_le_bytes(crc));
-        verify(&mut file, len - 4, crc)?;
+        verify(&source, len - 4, crc)?;
         let footer_at = (len - 8).checked_sub(footer_len).ok_or_else(|| damaged("the segment is too short"))?;
-        let footer = read_at(&mut file, footer_at, (len - 8 - footer_at) as usize)?;
+        let footer = source.read(footer_at, (len - 8 - footer_at) as usize)?;
         let footer: Value = serde_json::from_slice(&footer).map_err(|_| damaged("the footer is damaged"))?;
-        Self::parse(file, &footer).unwrap_or_else(|| Err(damaged("the footer is incomplete")))
+        Self::parse(source, &footer).unwrap_or_else(|| Err(damaged("the footer is incomplete")))
     }
 
     /// `None` if the footer lacks something.
-    fn parse(mut file: File, footer: &Value) -> Option<io::Result<Self>> {
+    fn parse(source: Source, footer: &Value) -> Option<io::Result<Self>> {
         if footer["version"].as_u64()? != u64::from(tokens::VERSION) {
             return Some(Err(damaged("the segment has another version")));
         }
         let n = usize::try_from(footer["docs"].as_u64()?).ok().filter(|n| *n <= MAX_DOCS)?;
-        let columns = match read_at(&mut file, footer["ids"].as_u64()?, n * 18) {
+        let columns = match source.read(footer["ids"].as_u64()?, n * 18) {
             Ok(columns) => columns,
             Err(e) => return Some(Err(e)),
         };
         let digests = match footer["digests"].as_u64() {
-            Some(at) => match read_at(&mut file, at, n * 8) {
+            Some(at) => match source.read(at, n * 8) {
                 Ok(bytes) => bytes.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect(),
                 Err(e) => return Some(Err(e)),
             },
@@ -366,18 +402,27 @@ impl Segment {
         };
         let fields: Vec<Field> = footer["fields"].as_array()?.iter().map(field).collect::<Option<_>>()?;
         let classes: Vec<u16> = classes.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b)).collect();
+        let occurrences = match Occurrences::parse(&source, &footer["words"], n)? {
+            Ok(occurrences) => occurrences,
+            Err(e) => return Some(Err(e)),
+        };
         let is_valid = fields.len() == FIELDS && classes.iter().all(|c| usize::from(*c) < class_list.len());
         is_valid.then(|| {
             static NEXT: AtomicU64 = AtomicU64::new(0);
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let (ids, dates, file) = (longs(ids), longs(dates), Mutex::new(file));
-            Ok(Segment { number, file, ids, dates, classes, class_list, digests, fields })
+            let (ids, dates) = (longs(ids), longs(dates));
+            Ok(Segment { number, source, ids, dates, classes, class_list, digests, fields, occurrences })
         })
     }
 
     /// Number of documents.
     pub(crate) fn len(&self) -> usize {
         self.ids.len()
+    }
+
+    /// All documents.
+    pub fn all(&self) -> Bits {
+        Bits::first(self.len())
     }
 
     /// The position of a document.
@@ -392,7 +437,7 @@ impl Segment {
     pub(crate) fn dictionary(&self, field: usize) -> io::Result<Dictionary> {
         let field = self.field(field)?;
         let len = usize::try_from(field.entries_at.saturating_sub(field.dictionary_at)).unwrap_or(usize::MAX);
-        Ok(Dictionary(read_at(&mut self.lock(), field.dictionary_at, len)?))
+        Ok(Dictionary(self.source.read(field.dictionary_at, len)?))
     }
 
     /// The documents whose field may contain a term; exactly those that do if the pattern is exact.
@@ -415,14 +460,14 @@ impl Segment {
     /// Adds the documents of some tokens, whose numbers ascend.
     fn add_postings(&self, field: usize, tokens: &[u32], any: &mut Bits) -> io::Result<()> {
         let field = self.field(field)?;
-        let mut file = self.lock();
+        let source = &self.source;
         let (mut entries, mut postings) = (Window::default(), Window::default());
         // Both are in the order of the tokens. Many are read with few calls, including unneeded ones in between.
         let ahead = if tokens.len() > field.n_tokens / 64 { READ_AHEAD } else { 0 };
         let mut lists = Vec::new();
         for token in tokens {
             let at = token.checked_mul(ENTRY as u32).ok_or_else(|| damaged("the dictionary is damaged"))?;
-            let entry = entries.read(&mut file, field.entries_at, at, ENTRY, ahead)?;
+            let entry = entries.read(source, field.entries_at, at, ENTRY, ahead)?;
             let (Some(count), Some(offset)) = (entry.first_chunk(), entry.last_chunk()) else {
                 return Err(damaged("the dictionary is damaged"));
             };
@@ -430,7 +475,7 @@ impl Segment {
             match count {
                 1 => any.insert(u16::try_from(offset).map_err(|_| damaged("the dictionary is damaged"))?),
                 _ if count > MAX_LIST => {
-                    any.add_bytes(postings.read(&mut file, field.postings_at, offset, Bits::BYTES, 0)?);
+                    any.add_bytes(postings.read(source, field.postings_at, offset, Bits::BYTES, 0)?);
                 }
                 _ => lists.push((count, offset)),
             }
@@ -440,7 +485,7 @@ impl Segment {
             return Ok(());
         }
         for (count, offset) in lists {
-            let list = postings.read(&mut file, field.postings_at, offset, postings_len(count), ahead)?;
+            let list = postings.read(source, field.postings_at, offset, postings_len(count), ahead)?;
             list.as_chunks().0.iter().for_each(|position| any.insert(u16::from_le_bytes(*position)));
         }
         Ok(())
@@ -450,48 +495,25 @@ impl Segment {
         self.fields.get(field).ok_or_else(|| damaged("the field is missing"))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, File> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The bytes of the segment.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
     }
 }
 
 /// Compares the checksum of the first `len` bytes.
-fn verify(file: &mut File, len: u64, expected: u32) -> io::Result<()> {
-    file.seek(SeekFrom::Start(0))?;
-    let (mut crc, mut buffer, mut left) = (flate2::Crc::new(), vec![0; 1 << 18], len);
+fn verify(source: &Source, len: u64, expected: u32) -> io::Result<()> {
+    let (mut crc, mut buffer, mut at) = (flate2::Crc::new(), vec![0; 1 << 18], 0);
     let mut magic = Some(MAGIC);
-    while left > 0 {
-        let n = usize::try_from(left.min(buffer.len() as u64)).unwrap_or(buffer.len());
+    while at < len {
+        let n = usize::try_from((len - at).min(buffer.len() as u64)).unwrap_or(buffer.len());
         let part = buffer.get_mut(..n).unwrap_or_default();
-        file.read_exact(part)?;
+        source.read_into(at, part)?;
         if magic.take().is_some_and(|magic| !part.starts_with(magic)) {
             return Err(damaged("the file is not a segment"));
         }
         crc.update(part);
-        left -= n as u64;
+        at += n as u64;
     }
     if crc.sum() == expected { Ok(()) } else { Err(damaged("the checksum is wrong")) }
-}
-
-fn read_at(file: &mut File, at: u64, len: usize) -> io::Result<Vec<u8>> {
-    // A wrong length must not allocate more than the file can fill.
-    if at.saturating_add(len as u64) > file.metadata()?.len() {
-        return Err(damaged("the file is too short"));
-    }
-    let mut bytes = vec![0; len];
-    read_into(file, at, &mut bytes)?;
-    Ok(bytes)
-}
-
-/// Reads bytes at a position.
-fn read_into(file: &mut File, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
-    }
-    #[cfg(not(unix))]
-    {
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(bytes)
-    }
 }

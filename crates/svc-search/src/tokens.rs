@@ -6,7 +6,7 @@
 //! written without spaces are tokens of their own.
 
 /// Version of the rules in this file. Segments of another version are not used.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Maximum length of a token in bytes. Documents with longer tokens are not indexed.
 pub(crate) const MAX_TOKEN: usize = 255;
@@ -37,7 +37,7 @@ fn kind(c: char) -> CharKind {
 }
 
 /// The byte ranges of a text's tokens, in order.
-fn tokens(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = text.get(at..)?;

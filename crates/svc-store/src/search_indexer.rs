@@ -16,9 +16,10 @@ use sea_query::{Cond, Expr, ExprTrait as _, Query};
 use svc_db::{
     Database, Db, IndexedRows, LogEntry, LogState, Logged, Result, RowLog, StoreError, WeakDatabase, parse_digest,
 };
-use svc_search::{Change, Class, Document, Folder, Generation, SearchIndexState, SegmentBuilder};
+use svc_search::{Change, Class, Document, Folder, Generation, Language, SearchIndexState, SegmentBuilder};
 
 use crate::caches::SiteCaches;
+use crate::posts::language;
 use crate::tuning::IndexerTuning;
 
 /// Maximum time before changed posts are indexed.
@@ -252,7 +253,7 @@ impl Indexer {
             self.state.generation = None;
         }
         if !self.state.is_loaded && !is_damaged {
-            self.state.generation = folder.load(&self.log.folding());
+            self.state.generation = folder.load(&self.log.folding(), database.read_blocking(language)?);
             if let Some(generation) = &self.state.generation {
                 self.log.resume(entry(generation.mark()));
                 self.state.is_wanted = generation.is_complete();
@@ -283,12 +284,13 @@ impl Indexer {
         self.state.log_start = mark.seq;
         self.state.began = Some(Instant::now());
         self.state.is_wanted = true;
-        self.set(Generation::new(change(mark), self.log.folding()))
+        let language = database.read_blocking(language)?;
+        self.set(Generation::new(change(mark), self.log.folding(), language))
     }
 
     /// Adds the next segment.
     fn build(&mut self, database: &Database, mut generation: Generation) -> Result<Next> {
-        let mut batch = Batch::new(&*self.log, self.tuning);
+        let mut batch = Batch::new(&*self.log, self.tuning, generation.language());
         let mut from = generation.built_to().unwrap_or(i64::MIN);
         let is_complete = database.read_unlimited(|db| {
             loop {
@@ -324,7 +326,12 @@ impl Indexer {
         }
         let log = self.log.clone();
         // Usually there is nothing to do. A connection of the pool is enough to find that.
-        let changes = database.read_blocking(|db| changes_since(db, &*log, generation.mark()))?;
+        let words = generation.language();
+        let (changes, language) =
+            database.read_blocking(|db| Ok((changes_since(db, &*log, generation.mark())?, language(db)?)))?;
+        if language != words {
+            return Ok(self.rebuild("the language of the site has changed"));
+        }
         match changes {
             Logged::Changes(changes) if changes.is_empty() || (changes.len() < self.tuning.batch && !due) => {
                 return Ok(self.keep(generation));
@@ -361,14 +368,15 @@ impl Indexer {
             ids.sort_unstable();
             ids.dedup();
             generation.remove(&ids);
-            let mut batch = Batch::new(&*log, self.tuning);
+            let new_batch = || Batch::new(&*log, self.tuning, words);
+            let mut batch = new_batch();
             for chunk in ids.chunks(self.tuning.read_chunk) {
                 let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else { continue };
                 // The bounds limit what a planner reads that prefers to read the table in order.
                 let among = Cond::all().add(Expr::col("ID").gte(*first)).add(Expr::col("ID").lte(*last));
                 batch.read(db, among.add(Expr::col("ID").is_in(chunk.iter().copied())))?;
                 if batch.is_full() {
-                    batches.push(std::mem::replace(&mut batch, Batch::new(&*log, self.tuning)));
+                    batches.push(std::mem::replace(&mut batch, new_batch()));
                 }
                 self.check_stop()?;
             }
@@ -376,12 +384,7 @@ impl Indexer {
             Ok(Some(changes))
         })?;
         let Some(changes) = changes else {
-            tracing::info!(
-                "the search index is built again: too many posts have changed, or the log does not continue where it ends"
-            );
-            self.caches.search.index.publish(None);
-            self.state.generation = None;
-            return Ok(Next::Now);
+            return Ok(self.rebuild("too many posts have changed, or the log does not continue where it ends"));
         };
         if changes.is_empty() {
             return Ok(self.keep(generation));
@@ -398,6 +401,14 @@ impl Indexer {
             self.state.log_start = mark;
         }
         Ok(next)
+    }
+
+    /// Stops using the index and begins a new one.
+    fn rebuild(&mut self, reason: &str) -> Next {
+        tracing::info!(reason, "the search index is built again");
+        self.caches.search.index.publish(None);
+        self.state.generation = None;
+        Next::Now
     }
 
     /// Leaves the index as it is.
@@ -505,12 +516,13 @@ struct Batch<'l> {
     uncovered: Vec<i64>,
     text_len: usize,
     folded: [String; 3],
+    raw: [String; 3],
 }
 
 impl<'l> Batch<'l> {
-    fn new(log: &'l dyn RowLog, tuning: IndexerTuning) -> Self {
-        let (builder, uncovered, folded) = (SegmentBuilder::default(), Vec::new(), <[String; 3]>::default());
-        Batch { log, tuning, builder, uncovered, text_len: 0, folded }
+    fn new(log: &'l dyn RowLog, tuning: IndexerTuning, language: Language) -> Self {
+        let (builder, uncovered) = (SegmentBuilder::new(language), Vec::new());
+        Batch { log, tuning, builder, uncovered, text_len: 0, folded: Default::default(), raw: Default::default() }
     }
 
     /// Returns whether another chunk might not fit.
@@ -531,18 +543,20 @@ impl<'l> Batch<'l> {
         db.select(&s, |row| {
             let id = row.int(0)?;
             last = Some(id);
-            for (column, folded) in (1..).zip(&mut self.folded) {
-                let text = row.text(column)?;
-                self.text_len += text.len();
-                self.log.fold(&text, folded);
+            for (column, (raw, folded)) in (1..).zip(self.raw.iter_mut().zip(&mut self.folded)) {
+                *raw = row.text(column)?;
+                self.text_len += raw.len();
+                self.log.fold(raw, folded);
             }
+            let ranked = ranked_texts(&self.raw);
             let [title, excerpt, content] = &self.folded;
             let texts = [title.as_str(), excerpt, content];
             let has_password = row.int(7)? == 0;
             let digest = if has_digest { Some(parse_digest(&row.text(8)?)?) } else { None };
             let document = match (date(&row.text(4)?), key(&row.text(5)?), key(&row.text(6)?)) {
                 (Some(date), Some(post_type), Some(status)) => {
-                    Some(Document { id, date, class: Class { post_type, status, has_password }, digest, texts })
+                    let class = Class { post_type, status, has_password };
+                    Some(Document { id, date, class, digest, texts, ranked: ranked.each_ref().map(String::as_str) })
                 }
                 _ => None,
             };
@@ -553,6 +567,14 @@ impl<'l> Batch<'l> {
         })?;
         Ok(last)
     }
+}
+
+/// Title and text of a post for ranked searches, from its title, excerpt and content.
+pub(crate) fn ranked_texts([title, excerpt, content]: &[String; 3]) -> [String; 2] {
+    let (title, mut text) = (svc_text::plain_text(title), svc_text::plain_text(excerpt));
+    text.push('\n');
+    text.push_str(&svc_text::plain_text(content));
+    [title, text]
 }
 
 /// A number that sorts like a stored date. `None` if it has another form.

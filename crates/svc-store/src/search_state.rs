@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use svc_db::RowLog;
-use svc_search::SearchIndex;
+use svc_search::{Language, SearchIndex, Segment};
 
 /// The search index of a store, and requests to its indexer.
 #[derive(Default)]
@@ -13,10 +13,22 @@ pub(crate) struct SearchState {
     pub(crate) index: SearchIndex,
     /// The log of changed posts, once an indexer was started.
     pub(crate) log: OnceLock<Arc<dyn RowLog>>,
+    /// Posts that the index does not have, for ranked searches, and the state that they belong to.
+    unindexed: Mutex<Option<(UnindexedKey, Arc<Segment>)>>,
     requested: Mutex<Requested>,
     /// Whether there was a search since the indexer has last looked.
     has_searches: AtomicBool,
     wake: Condvar,
+}
+
+/// The state that posts in memory belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UnindexedKey {
+    /// The version of the posts.
+    pub(crate) version: i64,
+    /// The last change that the index contains. `None` without an index.
+    pub(crate) mark: Option<(i64, i64)>,
+    pub(crate) language: Language,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +40,17 @@ struct Requested {
 }
 
 impl SearchState {
+    /// The posts that the index did not have in a state.
+    pub(crate) fn unindexed(&self, key: UnindexedKey) -> Option<Arc<Segment>> {
+        let cached = self.unindexed.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.as_ref().filter(|(of, _)| *of == key).map(|(_, segment)| Arc::clone(segment))
+    }
+
+    /// Caches the posts that the index does not have in a state, instead of those of another one.
+    pub(crate) fn cache_unindexed(&self, key: UnindexedKey, segment: &Arc<Segment>) {
+        *self.unindexed.lock().unwrap_or_else(PoisonError::into_inner) = Some((key, Arc::clone(segment)));
+    }
+
     /// Records that a search uses the index.
     pub(crate) fn note_search(&self) {
         self.has_searches.store(true, Ordering::Relaxed);

@@ -10,6 +10,7 @@ mod html;
 mod names;
 mod number;
 mod plain;
+mod plain_text;
 mod protocol;
 mod slashes;
 mod slug;
@@ -31,6 +32,7 @@ pub use names::{
 };
 pub use number::{absint, number_format, size_format, zeroise};
 pub use plain::{escape_lone_less_than, normalize_whitespace, sanitize_text_field, sanitize_textarea_field};
+pub use plain_text::plain_text;
 pub use protocol::{ALLOWED_PROTOCOLS, bad_protocol, remove_nulls};
 pub use slashes::{slash, trailing_slash, unslash, untrailing_slash};
 pub use slug::{

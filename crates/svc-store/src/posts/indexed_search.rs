@@ -72,7 +72,7 @@ pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
 
 /// The posts that the snapshot and the index may have different versions of, ascending. `None` if they are too many or
 /// unknown.
-fn changed(db: &mut Db, log: &dyn RowLog, caches: &SiteCaches, generation: &Generation) -> Result<Option<Vec<i64>>> {
+pub(super) fn changed(db: &mut Db, log: &dyn RowLog, caches: &SiteCaches, generation: &Generation) -> Result<Option<Vec<i64>>> {
     let mark = generation.mark();
     let (search, max_changed) = (&caches.search, caches.tuning.search.max_changed);
     let changes = match log.read(db, mark.seq, max_changed + 1)? {
@@ -115,7 +115,7 @@ fn changed(db: &mut Db, log: &dyn RowLog, caches: &SiteCaches, generation: &Gene
 }
 
 /// The documents of a segment that have the same version in the snapshot.
-fn live(segment: &LiveSegment, changed: &[i64]) -> Bits {
+pub(super) fn live(segment: &LiveSegment, changed: &[i64]) -> Bits {
     let mut live = segment.live();
     changed.iter().filter_map(|id| segment.segment.position(*id)).for_each(|position| live.remove(position));
     live

@@ -12,6 +12,7 @@ mod indexed_search;
 mod plan;
 mod post_query;
 mod query;
+mod ranked_search;
 mod revisions;
 mod schedule;
 mod search;
@@ -38,6 +39,8 @@ pub use post_query::{
     Clauses, MetaClause, MetaCompare, MetaType, PostOrderBy, PostQuery, Relation, TaxClause, TaxOperator,
 };
 pub use query::query;
+pub(crate) use ranked_search::language;
+pub use ranked_search::{Ranked, RankedSearch, Unranked, ranked_search, terms_among};
 pub use revisions::{autosaves, latest_autosave, latest_revision, trim_revisions};
 pub use schedule::{due, next_due, publish_due};
 pub use search::{SearchColumn, search_text};

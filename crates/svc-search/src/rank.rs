@@ -1,0 +1,528 @@
+//! Ranked searches: the documents that contain the words of a search, best first, by BM25.
+//!
+//! A word finds the words with the same stem, and those that begin with it if they are asked for. If no document that the
+//! caller may see has any of them, it finds words that differ by one letter. Only documents with the most words are found:
+//! those with all words, if there are any. Very common words do not count for that, and not even for the order if reading
+//! their documents would take too long.
+//!
+//! Everything is computed from the documents that may be found: the others do not influence which are found and how they
+//! are ordered, except that the most frequent of many similar words are chosen among all.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::io;
+
+use crate::bits::{Bits, MAX_DOCS};
+use crate::highlight::Highlighter;
+use crate::occurrences::{Entry, Posting, Postings, each_position, each_posting};
+use crate::ranked_query::{RankedQuery, Unit};
+use crate::segment::Segment;
+use crate::words::{SHARED, is_one_edit};
+
+/// How soon more occurrences of a word in a document do not matter.
+const SATURATION: f32 = 1.2;
+
+/// How much the length of title and text matters, from 0 to 1.
+const LENGTH: [f32; 2] = [0.3, 0.75];
+
+/// Weight of an occurrence in title and text.
+const FIELD: [f32; 2] = [4.0, 1.0];
+
+/// Weight of an occurrence of another form of a word.
+const OTHER_FORM: f32 = 0.9;
+
+/// Weight of a document with only a word that begins with the searched one, or that differs by one letter.
+const SIMILAR: f32 = 0.5;
+
+/// Maximum number of words that begin with a searched one, or differ by one letter.
+const MAX_SIMILAR: usize = 64;
+
+/// Minimum length in characters of a word with a typing error.
+const MIN_TYPO: usize = 5;
+
+/// Minimum length in characters of a beginning of words.
+const MIN_PREFIX: usize = 2;
+
+/// Maximum number of documents that are read for all words. More are read if the rarest word alone has more.
+const MAX_POSTINGS: u64 = 2_000_000;
+
+/// A word is common if one in this many documents has it, of at least [`MIN_DOCS`].
+const COMMON: usize = 3;
+
+/// Minimum number of documents for words to be common.
+const MIN_DOCS: usize = 100;
+
+/// A segment and those of its documents that may be found.
+pub struct RankedPart<'a> {
+    /// The segment.
+    pub segment: &'a Segment,
+    /// The documents that may be found.
+    pub allowed: Bits,
+}
+
+/// The documents that a ranked search has found.
+pub struct Ranking {
+    /// The ids of the best documents, best first.
+    pub ids: Vec<i64>,
+    /// Number of all found documents.
+    pub total: u64,
+    /// Their number per type, most frequent first.
+    pub types: Vec<(String, u64)>,
+    /// Marks the words of the search in texts.
+    pub highlighter: Highlighter,
+}
+
+/// A word of the dictionary of a part.
+struct Match {
+    part: usize,
+    form: String,
+    postings: Postings,
+    n_docs: u32,
+    /// Weight of an occurrence; `None` for similar words, which count less as a whole.
+    weight: Option<f32>,
+}
+
+/// A document with a unit of the search, and how much it counts.
+type Hit = (u16, f32);
+
+/// Finds the best `n` documents of the parts, whose segments have the language of the query.
+///
+/// # Errors
+/// If a segment cannot be read.
+pub fn rank(parts: &[RankedPart<'_>], query: &RankedQuery, n: usize) -> io::Result<Ranking> {
+    let mut search = Search::new(parts);
+    let mut units = Vec::with_capacity(query.units.len());
+    for unit in &query.units {
+        units.push((unit, search.matches(unit)?));
+    }
+    let n_docs = |found: &[Vec<Match>]| found.iter().flatten().map(|found| u64::from(found.n_docs)).sum::<u64>();
+    units.sort_by_key(|(_, found)| n_docs(found));
+    let (mut hits, mut left, mut typos) = (Vec::new(), MAX_POSTINGS, Vec::new());
+    for (unit, found) in units {
+        let cost = n_docs(&found);
+        if cost > left && hits.iter().any(|hits: &UnitHits| hits.n > 0) {
+            continue;
+        }
+        left = left.saturating_sub(cost);
+        let mut of_unit = search.hits(unit, &found)?;
+        if of_unit.n == 0
+            && let Unit::Word { word, .. } = unit
+            && word.form.chars().count() >= MIN_TYPO
+        {
+            // The first letter must be right.
+            let start: String = word.form.chars().take(1).collect();
+            let similar = search.most_frequent(&start, |entry| {
+                is_one_edit(entry.form, &word.form) || is_one_edit(&entry.stem(), &word.stem)
+            })?;
+            typos.extend(similar.iter().map(|found| found.form.clone()));
+            of_unit = search.hits(unit, &[similar])?;
+        }
+        hits.push(of_unit);
+    }
+    let highlighter = Highlighter::new(query, typos);
+    let (best, total, types) = search.best(&hits, n);
+    Ok(Ranking { ids: best, total, types, highlighter })
+}
+
+/// The documents of a unit in each part.
+struct UnitHits {
+    parts: Vec<Vec<Hit>>,
+    n: usize,
+    is_required: bool,
+}
+
+struct Search<'a> {
+    parts: &'a [RankedPart<'a>],
+    /// Average numbers of words of titles and texts.
+    average: [f32; 2],
+    /// Weighted frequencies of a unit per document: of its words, and of similar ones.
+    sums: [Vec<f32>; 2],
+}
+
+impl<'a> Search<'a> {
+    fn new(parts: &'a [RankedPart<'a>]) -> Self {
+        let n = parts.iter().map(|part| part.segment.len()).sum::<usize>().max(1) as f32;
+        let average = [0, 1].map(|which| {
+            let total: u64 = parts.iter().filter_map(|part| part.segment.occurrences.totals.get(which)).sum();
+            (total as f32 / n).max(1.0)
+        });
+        Search { parts, average, sums: [vec![0.0; MAX_DOCS], vec![0.0; MAX_DOCS]] }
+    }
+
+    /// The words of the dictionaries for each word of a unit.
+    fn matches(&self, unit: &Unit) -> io::Result<Vec<Vec<Match>>> {
+        match unit {
+            Unit::Phrase { forms, .. } => {
+                forms.iter().map(|form| self.find(form, |entry| (entry.form == form).then_some(1.0))).collect()
+            }
+            Unit::Word { word, is_prefix } => {
+                let weight = |entry: &Entry<'_>| match () {
+                    () if entry.form == word.form => Some(1.0),
+                    () if entry.has_stem(&word.stem) => Some(OTHER_FORM),
+                    () => None,
+                };
+                let mut found = self.find(&word.form, weight)?;
+                if *is_prefix && word.form.chars().count() >= MIN_PREFIX {
+                    found.extend(self.most_frequent(&word.form, |entry| weight(entry).is_none())?);
+                }
+                Ok(vec![found])
+            }
+        }
+    }
+
+    /// The words with a weight that share their beginning with a word.
+    fn find(&self, form: &str, weight: impl Fn(&Entry<'_>) -> Option<f32>) -> io::Result<Vec<Match>> {
+        let mut found = Vec::new();
+        let start: String = form.chars().take(SHARED).collect();
+        for (part, RankedPart { segment, .. }) in self.parts.iter().enumerate() {
+            segment.occurrences.scan(segment.source(), &start, |entry| {
+                if let Some(weight) = weight(&entry) {
+                    found.push(of_entry(part, &entry, Some(weight)));
+                }
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// The most frequent wanted words that begin with a text.
+    fn most_frequent(&self, start: &str, is_wanted: impl Fn(&Entry<'_>) -> bool) -> io::Result<Vec<Match>> {
+        let mut found: Vec<Match> = Vec::new();
+        for (part, RankedPart { segment, .. }) in self.parts.iter().enumerate() {
+            // The least frequent one is on top.
+            let mut kept: BinaryHeap<(Reverse<u32>, usize)> = BinaryHeap::new();
+            let mut of_part: Vec<Match> = Vec::new();
+            segment.occurrences.scan(segment.source(), start, |entry| {
+                let is_rarer = kept.len() >= MAX_SIMILAR && kept.peek().is_some_and(|(least, _)| entry.n_docs <= least.0);
+                if is_rarer || !is_wanted(&entry) {
+                    return;
+                }
+                let new = of_entry(part, &entry, None);
+                let at = if kept.len() < MAX_SIMILAR {
+                    of_part.push(new);
+                    of_part.len() - 1
+                } else {
+                    let at = kept.pop().map_or(0, |(_, at)| at);
+                    if let Some(old) = of_part.get_mut(at) {
+                        *old = new;
+                    }
+                    at
+                };
+                kept.push((Reverse(entry.n_docs), at));
+            })?;
+            found.extend(of_part);
+        }
+        let mut counts: HashMap<&str, u64> = HashMap::new();
+        for Match { form, n_docs, .. } in &found {
+            *counts.entry(form).or_default() += u64::from(*n_docs);
+        }
+        if counts.len() > MAX_SIMILAR {
+            let mut sorted: Vec<(Reverse<u64>, String)> =
+                counts.into_iter().map(|(form, n)| (Reverse(n), form.to_owned())).collect();
+            sorted.sort_unstable();
+            sorted.truncate(MAX_SIMILAR);
+            let kept: std::collections::HashSet<String> = sorted.into_iter().map(|(_, form)| form).collect();
+            found.retain(|found| kept.contains(&found.form));
+        }
+        Ok(found)
+    }
+
+    /// The documents of a unit.
+    fn hits(&mut self, unit: &Unit, found: &[Vec<Match>]) -> io::Result<UnitHits> {
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for part in 0..self.parts.len() {
+            let of_part: Vec<Vec<&Match>> =
+                found.iter().map(|found| found.iter().filter(|found| found.part == part).collect()).collect();
+            parts.push(match unit {
+                Unit::Phrase { .. } => self.with_phrase(part, &of_part)?,
+                Unit::Word { .. } => self.with_word(part, of_part.first().map_or(&[][..], Vec::as_slice))?,
+            });
+        }
+        let n = parts.iter().map(Vec::len).sum();
+        Ok(UnitHits { parts, n, is_required: matches!(unit, Unit::Phrase { is_required: true, .. }) })
+    }
+
+    /// The documents of a part with a word.
+    fn with_word(&mut self, part: usize, found: &[&Match]) -> io::Result<Vec<Hit>> {
+        let Some(RankedPart { segment, allowed }) = self.parts.get(part) else { return Ok(Vec::new()) };
+        let mut docs = [Vec::new(), Vec::new()];
+        let Search { average, sums: [own, similar], .. } = self;
+        for found in found {
+            let weight = found.weight.unwrap_or(1.0);
+            let (sums, docs) = match (found.weight, &mut docs) {
+                (Some(_), [docs, _]) => (&mut *own, docs),
+                (None, [_, docs]) => (&mut *similar, docs),
+            };
+            each_posting(segment.source(), found.postings, |Posting { doc, frequencies }| {
+                if let Some(sum) = sums.get_mut(usize::from(doc)).filter(|_| allowed.contains(doc)) {
+                    if *sum == 0.0 {
+                        docs.push(doc);
+                    }
+                    *sum += weight * frequency(segment, doc, frequencies.map(f32::from), average);
+                }
+            })?;
+        }
+        let sum_of = |sums: &[f32], doc: u16| sums.get(usize::from(doc)).copied().unwrap_or_default();
+        let [of_own, of_similar] = &docs;
+        let mut hits: Vec<Hit> = of_own.iter().map(|doc| (*doc, saturated(sum_of(own, *doc)))).collect();
+        let only_similar = of_similar.iter().filter(|doc| sum_of(own, **doc) == 0.0);
+        hits.extend(only_similar.map(|doc| (*doc, SIMILAR * saturated(sum_of(similar, *doc)))));
+        for (sums, docs) in [(own, of_own), (similar, of_similar)] {
+            for doc in docs {
+                if let Some(sum) = sums.get_mut(usize::from(*doc)) {
+                    *sum = 0.0;
+                }
+            }
+        }
+        Ok(hits)
+    }
+
+    /// The documents of a part with words that follow each other.
+    fn with_phrase(&self, part: usize, words: &[Vec<&Match>]) -> io::Result<Vec<Hit>> {
+        let Some(RankedPart { segment, allowed }) = self.parts.get(part) else { return Ok(Vec::new()) };
+        let source = segment.source();
+        let mut with_all = allowed.clone();
+        for found in words {
+            let mut with_word = Bits::none();
+            for found in found {
+                each_posting(source, found.postings, |posting| with_word.insert(posting.doc))?;
+            }
+            with_all.retain(&with_word);
+            if with_all.is_empty() {
+                return Ok(Vec::new());
+            }
+        }
+        // Where phrases may begin, in title and text.
+        let mut starts: HashMap<u16, [Vec<u32>; 2]> = HashMap::new();
+        for (n, found) in words.iter().enumerate() {
+            let mut next: HashMap<u16, [Vec<u32>; 2]> = HashMap::new();
+            let is_wanted = |doc: u16| with_all.contains(doc) && (n == 0 || starts.contains_key(&doc));
+            for found in found {
+                each_position(source, found.postings, is_wanted, |doc, title, text| {
+                    let begun = starts.get(&doc);
+                    let of_doc = next.entry(doc).or_default();
+                    for (which, (positions, kept)) in [title, text].into_iter().zip(of_doc).enumerate() {
+                        let begun = begun.and_then(|begun| begun.get(which));
+                        let candidates = positions.iter().filter_map(|position| position.checked_sub(n as u32));
+                        kept.extend(
+                            candidates.filter(|at| begun.is_none_or(|begun| begun.binary_search(at).is_ok())),
+                        );
+                        kept.sort_unstable();
+                    }
+                })?;
+            }
+            next.retain(|_, found| found.iter().any(|starts| !starts.is_empty()));
+            starts = next;
+        }
+        let hit = |(doc, starts): (u16, [Vec<u32>; 2])| {
+            let frequencies = starts.map(|starts| starts.len() as f32);
+            (doc, saturated(frequency(segment, doc, frequencies, &self.average)))
+        };
+        Ok(starts.into_iter().map(hit).collect())
+    }
+
+    /// The best documents, the number of all, and their number per type.
+    fn best(&self, units: &[UnitHits], n: usize) -> (Vec<i64>, u64, Vec<(String, u64)>) {
+        let n_allowed = self.parts.iter().map(|part| part.allowed.len()).sum::<usize>();
+        let is_common = |unit: &UnitHits| n_allowed >= MIN_DOCS && unit.n > n_allowed / COMMON;
+        let all_common = units.iter().all(is_common);
+        let n_required = units.iter().filter(|unit| unit.is_required).count();
+        let (mut level, mut total) = (0, 0_u64);
+        let mut best: BinaryHeap<Reverse<(u32, i64, i64)>> = BinaryHeap::new();
+        let mut types: HashMap<&str, u64> = HashMap::new();
+        let (mut scores, mut counts) = (vec![0.0_f32; MAX_DOCS], vec![[0_u8; 2]; MAX_DOCS]);
+        for (part, RankedPart { segment, .. }) in self.parts.iter().enumerate() {
+            scores.fill(0.0);
+            counts.fill([0; 2]);
+            for unit in units {
+                let rarity = ((n_allowed as f32 - unit.n as f32 + 0.5) / (unit.n as f32 + 0.5)).ln_1p();
+                let counted = u8::from(all_common || unit.is_required || !is_common(unit));
+                for (doc, value) in unit.parts.get(part).into_iter().flatten() {
+                    let at = usize::from(*doc);
+                    if let (Some(score), Some([found, required])) = (scores.get_mut(at), counts.get_mut(at)) {
+                        *score += rarity * value;
+                        *found += counted;
+                        *required += u8::from(unit.is_required);
+                    }
+                }
+            }
+            for (at, [found, required]) in counts.iter().enumerate().take(segment.len()) {
+                if *found < level.max(1) || usize::from(*required) < n_required {
+                    continue;
+                }
+                if *found > level {
+                    level = *found;
+                    total = 0;
+                    best.clear();
+                    types.clear();
+                }
+                total += 1;
+                let class = segment.classes.get(at).and_then(|class| segment.class_list.get(usize::from(*class)));
+                if let Some(class) = class {
+                    *types.entry(&class.post_type).or_default() += 1;
+                }
+                let (Some(score), Some(date), Some(id)) = (scores.get(at), segment.dates.get(at), segment.ids.get(at))
+                else {
+                    continue;
+                };
+                // Positive numbers have the order of their bits.
+                let key = Reverse((score.max(0.0).to_bits(), *date, *id));
+                if best.len() < n {
+                    best.push(key);
+                } else if best.peek().is_some_and(|least| key < *least) {
+                    best.pop();
+                    best.push(key);
+                }
+            }
+        }
+        let mut types: Vec<(String, u64)> = types.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
+        types.sort_by(|(a, n), (b, m)| m.cmp(n).then_with(|| a.cmp(b)));
+        (best.into_sorted_vec().into_iter().map(|Reverse((_, _, id))| id).collect(), total, types)
+    }
+}
+
+fn of_entry(part: usize, entry: &Entry<'_>, weight: Option<f32>) -> Match {
+    Match { part, form: entry.form.to_owned(), postings: entry.postings, n_docs: entry.n_docs, weight }
+}
+
+/// How often a document contains something, weighted by the length of title and text.
+fn frequency(segment: &Segment, doc: u16, frequencies: [f32; 2], average: &[f32; 2]) -> f32 {
+    let mut sum = 0.0;
+    for (which, frequency) in frequencies.into_iter().enumerate().filter(|(_, frequency)| *frequency > 0.0) {
+        let length = segment.occurrences.lengths.get(which).and_then(|lengths| lengths.get(usize::from(doc)));
+        let (Some(length), Some(average)) = (length, average.get(which)) else { continue };
+        let (Some(matters), Some(weight)) = (LENGTH.get(which), FIELD.get(which)) else { continue };
+        sum += weight * frequency / (1.0 - matters + matters * f32::from(*length) / average);
+    }
+    sum
+}
+
+fn saturated(frequency: f32) -> f32 {
+    frequency * (SATURATION + 1.0) / (frequency + SATURATION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{Class, Document, SegmentBuilder};
+    use crate::words::Language;
+
+    const ENGLISH: &str = "en";
+
+    /// Segments with two documents each; ids count from 1, and later documents are newer.
+    fn segments(documents: &[(&str, &str)]) -> Vec<Segment> {
+        let mut id = 0;
+        let mut segment = |documents: &[(&str, &str)]| {
+            let mut builder = SegmentBuilder::new(Language::of_locale(ENGLISH));
+            for (title, text) in documents {
+                id += 1;
+                let post_type = if id % 2 == 0 { "page" } else { "post" }.to_owned();
+                let class = Class { post_type, status: "publish".to_owned(), has_password: false };
+                let ranked = [*title, *text];
+                assert!(builder.add(&Document { id, date: id, class, digest: None, texts: [""; 3], ranked }));
+            }
+            builder.in_memory().unwrap()
+        };
+        documents.chunks(2).map(&mut segment).collect()
+    }
+
+    fn search(segments: &[Segment], text: &str, hidden: &[i64]) -> Ranking {
+        let part = |segment| {
+            let mut allowed = Bits::first(Segment::len(segment));
+            hidden.iter().filter_map(|id| segment.position(*id)).for_each(|at| allowed.remove(at));
+            RankedPart { segment, allowed }
+        };
+        let parts: Vec<_> = segments.iter().map(part).collect();
+        rank(&parts, &RankedQuery::parse(text, Language::of_locale(ENGLISH)).unwrap(), 100).unwrap()
+    }
+
+    const DOCUMENTS: [(&str, &str); 7] = [
+        ("Old harbours", "Boats leave the harbour at noon."),
+        ("Boats", "A list of boats, and of other things that float on water."),
+        ("Weather", "Old boats stay in the harbour today. The harbour is old."),
+        ("Train", "Trains arrive here."),
+        ("Harbor", "The American spelling."),
+        ("Wi-fi", "The café has wi fi. 中文 文中"),
+        ("Harbourmaster", "The harbourmaster's office, for old masters."),
+    ];
+
+    #[test]
+    fn searches() {
+        let segments = segments(&DOCUMENTS);
+        #[rustfmt::skip]
+        let rows: &[(&str, &[i64])] = &[
+            ("harbour ", &[1, 3]),
+            // The word itself before words that begin with it.
+            ("harbour", &[1, 3, 7]),
+            ("harb", &[7, 1, 5, 3]),
+            ("HARBOURS ", &[1, 3]),
+            // The title weighs more; the shorter text of two.
+            ("boats ", &[2, 1, 3]),
+            ("old harbour boats ", &[1, 3]),
+            // Most of the words.
+            ("old harbour zebra ", &[1, 3]),
+            ("zebra ", &[]),
+            ("\"old harbour\"", &[]),
+            ("\"the harbour\"", &[3, 1]),
+            ("\"the harbour\" boats ", &[1, 3]),
+            ("\"boats old\"", &[]),
+            // A phrase does not extend from the title to the text.
+            ("\"harbours boats\"", &[]),
+            ("wi-fi", &[6]),
+            ("cafe ", &[6]),
+            ("中文", &[6]),
+            ("\"中中\"", &[]),
+            // Typing errors, if nothing has the word.
+            ("harbuor ", &[1, 5, 3]),
+            ("wether ", &[3]),
+            ("trian ", &[4]),
+            ("tra ", &[]),
+            ("arbour ", &[]),
+        ];
+        for (text, expected) in rows {
+            let found = search(&segments, text, &[]);
+            assert_eq!((&found.ids[..], found.total as usize), (*expected, expected.len()), "{text:?}");
+        }
+        assert_eq!(search(&segments, "boats ", &[]).types, [("post".to_owned(), 2), ("page".to_owned(), 1)]);
+    }
+
+    /// What may not be found has no influence on what is found, in which order, and which similar words are used.
+    #[test]
+    fn hidden_documents_have_no_influence() {
+        let mut all = DOCUMENTS.to_vec();
+        let secret = ("Harbuor wether boats zebra", "old harbour zebra \"wi fi\" trian harbour");
+        let known = segments(&all);
+        all.extend([secret; 5]);
+        let with_hidden = segments(&all);
+        let hidden = [8, 9, 10, 11, 12];
+        for text in ["harbuor ", "wether ", "old harbour zebra ", "zebra", "boats", "\"old harbour\"", "harb", "trian "] {
+            let (expected, found) = (search(&known, text, &[]), search(&with_hidden, text, &hidden));
+            assert_eq!((found.ids, found.total, found.types), (expected.ids, expected.total, expected.types), "{text}");
+        }
+    }
+
+    /// More documents than a block has, and words that are in too many of them to count.
+    #[test]
+    fn many_documents() {
+        let rows: Vec<(String, String)> = (0..600)
+            .map(|n| (format!("Number {n}"), format!("common word{} {}", n % 7, "filler ".repeat(n % 11))))
+            .collect();
+        let documents: Vec<(&str, &str)> = rows.iter().map(|(title, text)| (title.as_str(), text.as_str())).collect();
+        let mut builder = SegmentBuilder::new(Language::of_locale(ENGLISH));
+        for (id, (title, text)) in (1..).zip(&documents) {
+            let class = Class { post_type: "post".to_owned(), status: "publish".to_owned(), has_password: false };
+            assert!(builder.add(&Document { id, date: 0, class, digest: None, texts: [""; 3], ranked: [title, text] }));
+        }
+        let segments = [builder.in_memory().unwrap()];
+        for n in 0..7_i64 {
+            let found = search(&segments, &format!("word{n} "), &[]);
+            let expected = (1..=600).filter(|id| (id - 1) % 7 == n).count();
+            assert_eq!((found.total as usize, found.ids.len()), (expected, expected.min(100)), "{n}");
+            assert!(found.ids.iter().all(|id| (id - 1) % 7 == n), "{n}");
+            let phrase = search(&segments, &format!("\"common word{n}\""), &[]);
+            assert_eq!(phrase.total as usize, expected, "{n}");
+        }
+        assert_eq!(search(&segments, "common number ", &[]).total, 600);
+        assert_eq!(search(&segments, "common 77 ", &[]).ids, [78]);
+        assert_eq!(search(&segments, "commno ", &[]).total, 600);
+    }
+}
