@@ -31,6 +31,7 @@ mod parallel;
 mod plugins;
 mod preview_links;
 mod public_site;
+mod ranked_search;
 mod reference;
 mod resolve;
 mod rest_api;

@@ -9,7 +9,7 @@ pub(crate) fn of_list(req: &Request) -> Cost {
         Value::String(text) => text.trim().parse::<u64>().ok(),
         value => value.as_u64(),
     };
-    let is_search = req.sent_param("search").is_some_and(|text| text != "");
+    let is_search = ["search", "q"].into_iter().any(|name| req.sent_param(name).is_some_and(|text| text != ""));
     let is_ranked = req.sent_param("orderby").is_some_and(|by| by == "relevance");
     let page = number("page").unwrap_or(1);
     let offset = number("offset").unwrap_or_else(|| page.saturating_mul(number("per_page").unwrap_or(10)));
@@ -32,6 +32,7 @@ mod tests {
             ("search=a", true),
             ("searc%68=a", true),
             ("search[]=a", true),
+            ("q=a", true),
             ("orderby=relevance", true),
             ("orderby=date", false),
             ("per_page=100&page=1&page=55", true),

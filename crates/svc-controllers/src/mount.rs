@@ -39,7 +39,7 @@ use crate::{
     registry_family::{RegistryEntries, RegistryFamily},
     resolve::Resolve,
     revisions::{Autosaves, Revisions},
-    search::Search,
+    search::{RankedSearches, Search},
     site_health::SiteHealth,
     site_settings::SiteSettings,
     statuses::Statuses,
@@ -222,8 +222,9 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
     let (menus, settings) = (Arc::clone(&rest.site), Arc::clone(rest));
     registry.mount(OWN_NAMESPACE, move |_| PublicMenus::new(&menus));
     registry.mount(OWN_NAMESPACE, move |_| PublicSettings::new(&settings));
-    let hooks = Arc::clone(&rest.site);
+    let [hooks, ranked] = [(); 2].map(|()| Arc::clone(&rest.site));
     registry.mount(OWN_NAMESPACE, move |_| events::WebhookRoutes::new(&hooks));
+    registry.mount(OWN_NAMESPACE, move |_| RankedSearches::new(&ranked));
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.

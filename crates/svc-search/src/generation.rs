@@ -346,7 +346,8 @@ mod tests {
         let mut builder = SegmentBuilder::new(LANGUAGE);
         for (id, title) in documents {
             let class = Class { post_type: "post".to_owned(), status: "publish".to_owned(), has_password: false };
-            let document = Document { id: *id, date: 0, class, digest: Some(9), texts: [*title, "", ""], ranked: [title, ""] };
+            let document =
+                Document { id: *id, date: 0, class, digest: Some(9), texts: [*title, "", ""], ranked: [title, ""] };
             assert!(builder.add(&document));
         }
         builder

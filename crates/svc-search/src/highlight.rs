@@ -65,7 +65,7 @@ impl Highlighter {
             at = range.end;
         }
         push(composed.get(at..end).unwrap_or_default(), false);
-        if end < composed.len() || composed.len() < text.len() && end == composed.len() && text.len() > MAX_TEXT {
+        if end < composed.len() || text.len() > MAX_TEXT {
             push("…", false);
         }
         pieces
@@ -106,8 +106,14 @@ fn window(text: &str, words: &[Range<usize>], found: &[(usize, usize)], length: 
     // A few words before the first match.
     let from = best.1.saturating_sub(length / 4);
     let start = if from == 0 { 0 } else { words.iter().map(|range| range.start).find(|at| *at >= from).unwrap_or(0) };
-    let last = words.iter().map(|range| range.end).take_while(|end| *end <= start + length).last();
-    (start, last.filter(|end| *end > start).unwrap_or_else(|| text.floor_char_boundary(start + length)))
+    let n = words.partition_point(|range| range.end <= start + length);
+    let end = match n.checked_sub(1).and_then(|last| words.get(last)) {
+        // What follows the last word is part of the text.
+        _ if n == words.len() => text.len().min(start + 2 * length),
+        Some(last) if last.end > start => last.end,
+        _ => start + length,
+    };
+    (start, text.floor_char_boundary(end))
 }
 
 #[cfg(test)]
@@ -129,6 +135,7 @@ mod tests {
             ("nine ", long, 20, "…[nine] ten eleven…"),
             ("nine ten", long, 30, "…eight [nine] [ten] eleven twelve…"),
             ("fourteen", long, 20, "…[fourteen]"),
+            ("fourteen", &format!("{long} .)"), 20, "…[fourteen] .)"),
             ("cafe", "un cafe\u{301} à", 200, "un [café] à"),
             ("a", &"x".repeat(90), 20, "xxxxxxxxxxxxxxxxxxxx…"),
         ];

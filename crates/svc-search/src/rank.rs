@@ -192,7 +192,8 @@ impl<'a> Search<'a> {
             let mut kept: BinaryHeap<(Reverse<u32>, usize)> = BinaryHeap::new();
             let mut of_part: Vec<Match> = Vec::new();
             segment.occurrences.scan(segment.source(), start, |entry| {
-                let is_rarer = kept.len() >= MAX_SIMILAR && kept.peek().is_some_and(|(least, _)| entry.n_docs <= least.0);
+                let is_rarer =
+                    kept.len() >= MAX_SIMILAR && kept.peek().is_some_and(|(least, _)| entry.n_docs <= least.0);
                 if is_rarer || !is_wanted(&entry) {
                     return;
                 }
@@ -303,9 +304,7 @@ impl<'a> Search<'a> {
                     for (which, (positions, kept)) in [title, text].into_iter().zip(of_doc).enumerate() {
                         let begun = begun.and_then(|begun| begun.get(which));
                         let candidates = positions.iter().filter_map(|position| position.checked_sub(n as u32));
-                        kept.extend(
-                            candidates.filter(|at| begun.is_none_or(|begun| begun.binary_search(at).is_ok())),
-                        );
+                        kept.extend(candidates.filter(|at| begun.is_none_or(|begun| begun.binary_search(at).is_ok())));
                         kept.sort_unstable();
                     }
                 })?;
@@ -494,7 +493,8 @@ mod tests {
         all.extend([secret; 5]);
         let with_hidden = segments(&all);
         let hidden = [8, 9, 10, 11, 12];
-        for text in ["harbuor ", "wether ", "old harbour zebra ", "zebra", "boats", "\"old harbour\"", "harb", "trian "] {
+        for text in ["harbuor ", "wether ", "old harbour zebra ", "zebra", "boats", "\"old harbour\"", "harb", "trian "]
+        {
             let (expected, found) = (search(&known, text, &[]), search(&with_hidden, text, &hidden));
             assert_eq!((found.ids, found.total, found.types), (expected.ids, expected.total, expected.types), "{text}");
         }

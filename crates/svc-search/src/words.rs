@@ -89,7 +89,11 @@ impl Analyzer {
 
 /// A text whose letters are composed with their accents, so that these do not separate words.
 pub(crate) fn composed(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() || unicode_normalization::is_nfc(text) { text.into() } else { text.nfc().collect::<String>().into() }
+    if text.is_ascii() || unicode_normalization::is_nfc(text) {
+        text.into()
+    } else {
+        text.nfc().collect::<String>().into()
+    }
 }
 
 /// A lower-case word with plain letters.
@@ -109,7 +113,9 @@ fn without_accents(word: &str) -> String {
             'ё' => plain.push('е'),
             // Other accents of Cyrillic letters distinguish words.
             '\u{400}'..='\u{52f}' => plain.push(c),
-            _ => plain.extend(std::iter::once(c).nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c))),
+            _ => {
+                plain.extend(std::iter::once(c).nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c)))
+            }
         }
     }
     plain

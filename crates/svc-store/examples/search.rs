@@ -1,13 +1,13 @@
 //! Measures searches with and without the search index on a generated site of a given size.
 //!
 //! ```text
-//! cargo run --release -p svc-store --example search -- DATABASE N_POSTS [indexed]
+//! cargo run --release -p svc-store --example search -- DATABASE N_POSTS [indexed | ranked]
 //! ```
 //!
 //! `DATABASE` is an SQLite file, or `mariadb`, which starts a private server. An existing site is replaced, unless it has the
 //! requested number of posts from an earlier run. The words of the posts follow Zipf's law. Prints the time and size of the index, then a line per search: the
 //! number of matches, and milliseconds without the index, with it for the first time, and repeated. With `indexed`, only
-//! the searches with the index are measured.
+//! the searches with the index are measured; with `ranked`, only ranked searches.
 #![expect(clippy::print_stdout, reason = "the output of this program is its result")]
 
 use std::fmt::Write as _;
@@ -184,6 +184,48 @@ fn search(text: &str, by: PostOrderBy) -> PostQuery {
         .order_by(vec![(by, Order::Desc)])
 }
 
+/// Prints a line per ranked search: the number of matches, and the milliseconds of the fastest, the median and the slowest of 21.
+fn ranked(store: &Store, words: &[String]) -> Result<(), StoreError> {
+    let beginning: String = words[2_000].chars().take(3).collect();
+    let mut misspelled: Vec<char> = words[2_000].chars().collect();
+    misspelled.swap(2, 3);
+    let misspelled: String = misspelled.into_iter().collect();
+    let rows = [
+        ("in every post", "the ".to_owned()),
+        ("common", format!("{} ", words[11])),
+        ("medium", format!("{} ", words[2_000])),
+        ("rare", format!("{} ", words[150_000])),
+        ("none", "xyzzyx ".to_owned()),
+        ("two common words", format!("{} {} ", words[11], words[12])),
+        ("common and medium", format!("{} {} ", words[11], words[2_000])),
+        ("a sentence", format!("the {} of {} in the {} ", words[40], words[500], words[2_000])),
+        ("two letters, as a beginning", "co".to_owned()),
+        ("three letters, as a beginning", beginning),
+        ("typing error", format!("{misspelled} ")),
+        ("phrase, common words", format!("\"{} {}\"", words[11], words[12])),
+        ("phrase, very common words", "\"of the\"".to_owned()),
+        ("phrase, medium words", format!("\"{} {}\"", words[300], words[400])),
+    ];
+    for (name, text) in rows {
+        let search = posts::RankedSearch {
+            text,
+            classes: vec![("post".to_owned(), "publish".to_owned())],
+            limit: 10,
+            ..posts::RankedSearch::default()
+        };
+        let mut times = Vec::new();
+        let mut total = 0;
+        for _ in 0..21 {
+            let (found, time) = timed(|| store.read_blocking(|db| posts::ranked_search(db, &search)));
+            total = found?.map_or(0, |found| found.total);
+            times.push(time.as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        println!("{name:30} {total:>8} matches  {:9.2} {:9.2} {:9.2} ms", times[0], times[10], times[20]);
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(database), Some(n)) = (args.next(), args.next()) else {
@@ -225,7 +267,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     let run = |q: &PostQuery| timed(|| store.read_blocking(|db| posts::query(db, q)));
     let mut without = Vec::new();
-    let is_compared = args.next().is_none();
+    let mode = args.next();
+    let (is_compared, is_ranked) = (mode.is_none(), mode.as_deref() == Some("ranked"));
     for (_, text) in &searches {
         for by in [PostOrderBy::Date, PostOrderBy::Relevance] {
             let found = if is_compared {
@@ -251,6 +294,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     println!("built in {:.1} s, {} MB", start.elapsed().as_secs_f64(), size(folder.as_ref()) >> 20);
+    ranked(&store, &words)?;
+    if is_ranked {
+        return Ok(());
+    }
     let mut expected = without.into_iter();
     for (name, text) in &searches {
         for by in [PostOrderBy::Date, PostOrderBy::Relevance] {

@@ -53,7 +53,7 @@ pub use svc_db::{
     OpenTransaction, Operation, Result, Row, Rows, StoreConfig, StoreError, Subscriber, Tx, get_or_load, mysql_options,
     stamp,
 };
-pub use svc_search::SearchIndexState;
+pub use svc_search::{Highlighter, QueryError, SearchIndexState};
 
 /// A page of a list: ids in order, and the total if requested.
 #[derive(Clone, Debug, PartialEq, Eq)]

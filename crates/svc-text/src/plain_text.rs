@@ -4,8 +4,8 @@ use crate::entities::decode_references;
 
 /// Elements that are parts of words.
 const INLINE: [&str; 20] = [
-    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "del", "dfn", "em", "i", "ins", "mark", "s", "small", "span", "strong",
-    "sub", "sup", "u",
+    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "del", "dfn", "em", "i", "ins", "mark", "s", "small", "span",
+    "strong", "sub", "sup", "u",
 ];
 
 /// Elements whose contents are not text.

@@ -6,7 +6,10 @@
 mod formats;
 mod handler;
 mod posts;
+mod ranked;
 mod terms;
+
+pub use ranked::RankedSearches;
 
 pub use handler::{SearchHandler, SearchHandlers, SearchPage, filter_handlers};
 
@@ -22,6 +25,7 @@ use svc_schema::{
     build::{SchemaBuilder, array, integer, string, types},
 };
 
+use self::ranked::RankedPosts;
 use crate::{
     RestSite,
     args::one_line,
@@ -32,6 +36,7 @@ use crate::{
     item_cache::{CachedPage, FamilyId},
     respond,
 };
+use svc_brand::OWN_NAMESPACE;
 use svc_site::Site;
 
 /// The object type of a result, in the item schema and for additional fields.
@@ -60,6 +65,8 @@ pub struct Search {
     extra: ExtraFields,
     /// The family of each handler's results.
     families: Vec<FamilyId>,
+    /// The search by `q`, if this is its namespace.
+    ranked: Option<RankedPosts>,
 }
 
 /// Parameters of a request that are independent of the handler.
@@ -87,11 +94,17 @@ impl Search {
             }
         }
         let families = handlers.iter().map(|_| rest.item_cache.new_family()).collect();
+        let mut params = params(&type_names, &subtypes);
+        let ranked = (rest.site.brand.namespace() == OWN_NAMESPACE).then(|| {
+            ranked::add_params(&mut params, false);
+            RankedPosts(Arc::clone(&rest.site))
+        });
         Search {
             site: Arc::clone(&rest.site),
             rest: Arc::clone(rest),
             fields: fields(&type_names, &subtypes).with_extra(extra, OBJECT),
-            params: params(&type_names, &subtypes),
+            params,
+            ranked,
             handlers,
             extra: extra.clone(),
             families,
@@ -154,6 +167,9 @@ fn no_number() -> Error {
 
 impl Search {
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+        if let Some(ranked) = self.ranked.as_ref().filter(|_| req.sent_param("q").is_some()) {
+            return ranked.list(&req, &self.url(&req)?);
+        }
         let params = self.params.read(|name| req.param(name).cloned())?;
         let mut handlers = self.handlers.iter().zip(&self.families);
         let (handler, family) = handlers.find(|(h, _)| h.kind() == params.object_type).ok_or_else(unknown_type)?;
@@ -163,7 +179,7 @@ impl Search {
             query.insert("subtype".to_owned(), json!(subtypes));
         }
         let req = req.with_param("subtype", json!(subtypes));
-        let url = self.site.settings(req.cx())?.urls.rest(&format!("/{}/search", self.site.brand.namespace()));
+        let url = self.url(&req)?;
         let paging = |found: &SearchPage| {
             let paging = Paging { total: found.total, per_page: params.per_page, page: params.page };
             paging.check("rest_search_invalid_page_number").map(|()| paging)
@@ -209,6 +225,10 @@ impl Search {
         };
         let response = collection::with_totals(&self.site, response, paging.total, paging.pages());
         Ok(collection::with_page_links(response, paging.links_from_page(&url, &query)))
+    }
+
+    fn url(&self, req: &Request) -> Result<String> {
+        Ok(self.site.settings(req.cx())?.urls.rest(&format!("/{}/search", self.site.brand.namespace())))
     }
 
     /// Prepares the found objects that the caller sees, in order, with their links if they are requested.

@@ -2,18 +2,24 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc_model::{Post, PostId};
 use svc_render::content as render;
 use svc_routing::{BoxFuture, Link, Links, Request, Result};
 use svc_site::{Access, Site, permalinks, urls::rest_base};
 use svc_store::{
-    Order,
+    Highlighter, Order,
     posts::{self, PostOrderBy, PostQuery},
 };
 
 use super::{SearchHandler, SearchPage, ids, limits, result, searched_subtypes, text};
 use crate::{args::search_text, caller, posts::rights::PostRights};
+
+/// Maximum length of a marked title, in bytes.
+const MAX_TITLE: usize = 500;
+
+/// Length of the marked part of a text, in bytes.
+const SNIPPET: usize = 240;
 
 /// The handler of type `post`.
 pub(super) struct PostSearch(pub(super) Arc<Site>);
@@ -28,8 +34,7 @@ impl SearchHandler for PostSearch {
     }
 
     fn subtypes(&self) -> Vec<String> {
-        let public = self.0.registries.types.iter().filter(|t| t.public && t.show_in_rest && t.name != "attachment");
-        public.map(|t| t.name.clone()).collect()
+        self.types()
     }
 
     fn search(&self, req: Request) -> BoxFuture<Result<SearchPage>> {
@@ -38,11 +43,17 @@ impl SearchHandler for PostSearch {
 
     fn prepare(&self, ids: Vec<Value>, req: Request) -> BoxFuture<Result<Vec<(Value, Links)>>> {
         let ids: Vec<PostId> = ids.iter().filter_map(Value::as_i64).map(PostId).collect();
-        Box::pin(std::future::ready(self.show(&ids, &req)))
+        Box::pin(std::future::ready(self.show(&ids, &req, None)))
     }
 }
 
 impl PostSearch {
+    /// The types that are searched.
+    pub(super) fn types(&self) -> Vec<String> {
+        let public = self.0.registries.types.iter().filter(|t| t.public && t.show_in_rest && t.name != "attachment");
+        public.map(|t| t.name.clone()).collect()
+    }
+
     fn find(&self, req: &Request) -> Result<SearchPage> {
         let mut post_types = searched_subtypes(req, self.subtypes())?;
         if post_types.is_empty() {
@@ -70,7 +81,13 @@ impl PostSearch {
         Ok(SearchPage { ids: found.ids.into_iter().map(Value::from).collect(), total })
     }
 
-    fn show(&self, ids: &[PostId], req: &Request) -> Result<Vec<(Value, Links)>> {
+    /// Prepares the posts that the caller may read, with the marked words of a ranked search.
+    pub(super) fn show(
+        &self,
+        ids: &[PostId],
+        req: &Request,
+        highlighter: Option<&Highlighter>,
+    ) -> Result<Vec<(Value, Links)>> {
         let site = &self.0;
         let caller = caller(req);
         site.read(req.cx(), |db| {
@@ -96,7 +113,8 @@ impl PostSearch {
                     links.add("about", Link::new(settings.urls.rest(&about)));
                 }
                 let title = render::title(&post.title);
-                let data = result(
+                let highlights = highlighter.filter(|_| req.wants("highlights")).map(|h| highlights(h, &post));
+                let mut data = result(
                     req,
                     [
                         ("id", Some(post.id.into())),
@@ -106,9 +124,36 @@ impl PostSearch {
                         ("subtype", Some(post.post_type.into())),
                     ],
                 );
+                if let (Value::Object(data), Some(highlights)) = (&mut data, highlights) {
+                    data.insert("highlights".to_owned(), highlights);
+                }
                 (data, links)
             };
             Ok(readable.map(show).collect())
         })
     }
+}
+
+/// The title and a part of the text of a post, with the marked words.
+fn highlights(highlighter: &Highlighter, post: &Post) -> Value {
+    let marked = |text: &str, length: usize| -> String {
+        let pieces = highlighter.highlight(svc_text::trim(&collapsed(text)), length).into_iter();
+        pieces
+            .map(|piece| match (svc_text::esc_html(&piece.text).into_string(), piece.is_match) {
+                (text, true) => format!("<mark>{text}</mark>"),
+                (text, false) => text,
+            })
+            .collect()
+    };
+    // What nobody may read without the password.
+    let text = if post.password.is_empty() { format!("{}\n{}", post.excerpt, post.content) } else { String::new() };
+    json!({
+        "title": marked(&svc_text::plain_text(&post.title), MAX_TITLE),
+        "text": marked(&svc_text::plain_text(&text), SNIPPET),
+    })
+}
+
+/// A text with single spaces.
+fn collapsed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -72,7 +72,12 @@ pub(super) fn page(db: &mut Db, q: &PostQuery) -> Result<Option<Page<PostId>>> {
 
 /// The posts that the snapshot and the index may have different versions of, ascending. `None` if they are too many or
 /// unknown.
-pub(super) fn changed(db: &mut Db, log: &dyn RowLog, caches: &SiteCaches, generation: &Generation) -> Result<Option<Vec<i64>>> {
+pub(super) fn changed(
+    db: &mut Db,
+    log: &dyn RowLog,
+    caches: &SiteCaches,
+    generation: &Generation,
+) -> Result<Option<Vec<i64>>> {
     let mark = generation.mark();
     let (search, max_changed) = (&caches.search, caches.tuning.search.max_changed);
     let changes = match log.read(db, mark.seq, max_changed + 1)? {

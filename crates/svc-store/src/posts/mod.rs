@@ -242,4 +242,6 @@ pub fn counts_by_type(db: &mut Db) -> Result<indexmap::IndexMap<String, u64>> {
 #[cfg(test)]
 mod indexed_search_tests;
 #[cfg(test)]
+mod ranked_search_tests;
+#[cfg(test)]
 mod tests;
