@@ -16,7 +16,7 @@ use std::{
 
 use svc_resource::{Paging, View};
 use svc_routing::{CallerKey, EncodedItem, Result};
-use svc_versions::{Context, Dependencies, Stamp, Usage, VersionedCache, Versions};
+use svc_versions::{Context, Dependencies, Usage, VersionStamp, VersionedCache, Versions};
 
 /// Default capacity in bytes.
 const CAPACITY: u64 = 16 << 20;
@@ -136,7 +136,7 @@ pub(crate) struct CacheAccess<'c> {
     pub(crate) cx: &'c Context,
     pub(crate) cache: &'c ItemCache,
     pub(crate) versions: &'c Versions,
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: VersionStamp,
 }
 
 impl ItemCache {

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_versions::{Context, Stamp};
+use svc_versions::{Context, VersionStamp};
 
 use crate::engine::sqlite::LogReader;
 use crate::error::{Result, StoreError};
@@ -73,10 +73,10 @@ pub(crate) trait Backend: Send + Sync {
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()>;
 
     /// The current time of the versions, after invalidating what other programs have changed. `None` if that is unknown.
-    fn stamp(&self, cx: &Context) -> Option<Stamp>;
+    fn stamp(&self, cx: &Context) -> Option<VersionStamp>;
 
     /// [`Self::stamp`] without blocking, on a connection of its own. Simultaneous calls share a query.
-    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>>;
+    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<VersionStamp>> + Send>>;
 
     /// Write transactions that wait for their turn.
     fn waiting_writes(&self) -> usize;

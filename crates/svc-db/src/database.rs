@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-use svc_versions::{Context, Stamp, Versions};
+use svc_versions::{Context, VersionStamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::backend::{Backend, block_in_place, leave_runtime};
@@ -318,7 +318,7 @@ impl Database {
     /// It is fast enough to call for every request (SQLite: a look at shared memory; MariaDB: one query that accesses no
     /// table). `None` if nothing may be cached: on other servers, shortly after another program has written on MariaDB, and
     /// within a read whose snapshot may be older.
-    pub fn stamp(&self, cx: &Context) -> Option<Stamp> {
+    pub fn stamp(&self, cx: &Context) -> Option<VersionStamp> {
         if let Some(stamp) = cx.stamp() {
             return Some(stamp);
         }
@@ -332,7 +332,7 @@ impl Database {
 
     /// The current time, without blocking the thread and without waiting for a connection of the pool. Simultaneous calls
     /// share a query.
-    pub fn watched_stamp(&self) -> impl Future<Output = Option<Stamp>> + Send + use<> {
+    pub fn watched_stamp(&self) -> impl Future<Output = Option<VersionStamp>> + Send + use<> {
         Arc::clone(&self.0).watched_stamp()
     }
 

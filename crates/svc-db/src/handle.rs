@@ -108,8 +108,11 @@ impl Db {
     }
 
     /// Calls `read`, of which the caller records the dependencies itself.
-    pub fn unrecorded<T>(&mut self, read: impl FnOnce(&mut Db) -> T) -> T {
-        let unrecorded = self.cx.unrecorded();
+    ///
+    /// A statement that names a table depends on all of its rows ([`table`](Self::table)). Whoever knows better, such as a list that depends on
+    /// the posts of a type, or items that depend on one row each, would otherwise be invalidated by every write.
+    pub fn recorded_by_caller<T>(&mut self, read: impl FnOnce(&mut Db) -> T) -> T {
+        let unrecorded = self.cx.without_recordings();
         let cx = std::mem::replace(&mut self.cx, unrecorded);
         let value = read(self);
         self.cx = cx;
@@ -257,7 +260,7 @@ impl Db {
         let texts = self.texts.clone();
         let known = texts.lock().unwrap_or_else(PoisonError::into_inner).get(&shape).cloned();
         let sql = known.unwrap_or_else(|| {
-            let text: Arc<str> = self.unrecorded(|db| build(db)).text(self.sql).0.into();
+            let text: Arc<str> = self.recorded_by_caller(|db| build(db)).text(self.sql).0.into();
             texts.lock().unwrap_or_else(PoisonError::into_inner).insert(shape, text.clone());
             text
         });

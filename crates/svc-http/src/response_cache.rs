@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
 use svc_routing::Transport;
-use svc_versions::{Dependencies, Flight, Flights, Stamp, Usage, VersionedCache, Versions};
+use svc_versions::{Dependencies, Flight, Flights, Usage, VersionStamp, VersionedCache, Versions};
 
 use crate::response;
 use crate::transport_of;
@@ -31,7 +31,7 @@ const MAX_BODY: usize = 1 << 20;
 pub struct Uncached;
 
 /// Returns the current stamp; `None` if nothing may be cached.
-pub(crate) type CurrentStamp = dyn Fn() -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>> + Send + Sync;
+pub(crate) type CurrentStamp = dyn Fn() -> Pin<Box<dyn Future<Output = Option<VersionStamp>> + Send>> + Send + Sync;
 
 /// Responses by URL; for requests with credentials, by URL and all headers.
 pub(crate) struct ResponseCache {
@@ -65,7 +65,7 @@ pub(crate) struct CacheKey {
     /// Whether `path` contains the origin of the request.
     pub(crate) has_origin: bool,
     /// The time before the response is generated.
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: VersionStamp,
 }
 
 /// A response to be cached.
@@ -79,7 +79,7 @@ pub(crate) struct Cacheable {
 }
 
 /// A cached response that is valid.
-pub(crate) struct Found {
+pub(crate) struct ValidResponse {
     pub(crate) response: Response<Full<Bytes>>,
     /// If the response has no CORS headers, whether the caller is logged in, which they depend on.
     pub(crate) without_cors: Option<bool>,
@@ -163,11 +163,11 @@ impl ResponseCache {
     }
 
     /// The cached response, if it is still valid.
-    pub(crate) fn find(&self, key: &CacheKey) -> Option<Found> {
+    pub(crate) fn find(&self, key: &CacheKey) -> Option<ValidResponse> {
         let (cached, _) = self.responses.find(key.transport, &self.versions, &key.path, key.stamp)?;
         let response = response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone());
         let without_cors = (!cached.has_cors).then_some(cached.logged_in);
-        Some(Found { response, without_cors, requests: Arc::clone(&cached.requests) })
+        Some(ValidResponse { response, without_cors, requests: Arc::clone(&cached.requests) })
     }
 
     /// The size of the cache, and how often it was of use.

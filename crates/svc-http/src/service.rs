@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, 
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
 use svc_routing::{Body, Cost, Error, Request, RootUrl, RouteUrls, Served, Server, Transport};
-use svc_versions::{Context, Flight, Stamp, Usage, Versions};
+use svc_versions::{Context, Flight, Usage, VersionStamp, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::conditional;
@@ -155,7 +155,7 @@ impl RestServiceBuilder {
         current_stamp: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Option<Stamp>> + Send + 'static,
+        F: Future<Output = Option<VersionStamp>> + Send + 'static,
     {
         let current_stamp = Box::new(move || -> Pin<Box<dyn Future<Output = _> + Send>> { Box::pin(current_stamp()) });
         self.response_cache = Some(CacheSettings { lifetime, versions, current_stamp });

@@ -1,6 +1,6 @@
 //! A stored comment.
 
-use crate::{CommentId, PostId, Stamp, UserId};
+use crate::{CommentId, PostId, Timestamp, UserId};
 
 /// A row of the `comments` table. `date` is in the site's time zone, `date_gmt` in UTC.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,8 +12,8 @@ pub struct Comment {
     pub author_email: String,
     pub author_url: String,
     pub author_ip: String,
-    pub date: Stamp,
-    pub date_gmt: Stamp,
+    pub date: Timestamp,
+    pub date_gmt: Timestamp,
     pub content: String,
     pub karma: i64,
     /// `1` (approved), `0` (pending), `spam`, `trash` or `post-trashed`.

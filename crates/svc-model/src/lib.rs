@@ -23,4 +23,4 @@ pub use user::User;
 
 /// A stored timestamp without a time zone. `None` is the zero date (`0000-00-00 00:00:00`), which unpublished drafts
 /// have.
-pub type Stamp = Option<chrono::NaiveDateTime>;
+pub type Timestamp = Option<chrono::NaiveDateTime>;

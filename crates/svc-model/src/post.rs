@@ -1,6 +1,6 @@
 //! A stored post of any type.
 
-use crate::{PostId, Stamp, UserId};
+use crate::{PostId, Timestamp, UserId};
 
 /// A row of the `posts` table. Texts are raw. `date` and `modified` are in the site's time zone, `*_gmt` in UTC.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -8,8 +8,8 @@ use crate::{PostId, Stamp, UserId};
 pub struct Post {
     pub id: PostId,
     pub author: UserId,
-    pub date: Stamp,
-    pub date_gmt: Stamp,
+    pub date: Timestamp,
+    pub date_gmt: Timestamp,
     pub content: String,
     pub title: String,
     pub excerpt: String,
@@ -19,8 +19,8 @@ pub struct Post {
     pub password: String,
     /// The slug (`post_name`), percent-encoded as stored.
     pub slug: String,
-    pub modified: Stamp,
-    pub modified_gmt: Stamp,
+    pub modified: Timestamp,
+    pub modified_gmt: Timestamp,
     pub parent: PostId,
     pub guid: String,
     pub menu_order: i64,

@@ -1,6 +1,6 @@
 //! A stored user.
 
-use crate::{Stamp, UserId};
+use crate::{Timestamp, UserId};
 
 /// A row of the `users` table. `pass` is the password hash and is never sent to clients.
 #[derive(Clone, Default, PartialEq)]
@@ -13,7 +13,7 @@ pub struct User {
     pub email: String,
     pub url: String,
     /// In UTC.
-    pub registered: Stamp,
+    pub registered: Timestamp,
     pub activation_key: String,
     pub status: i64,
     pub display_name: String,

@@ -6,7 +6,7 @@ use chrono::NaiveDateTime;
 use http::StatusCode;
 use svc_auth::{UserVisibility, caps::PostCap};
 use svc_discovery::{Announcement, Queried};
-use svc_model::{Post, PostId, Stamp, Term, User, UserId};
+use svc_model::{Post, PostId, Term, Timestamp, User, UserId};
 use svc_render::{SiteRenderer, oembed};
 use svc_render::{
     feeds::Missing,
@@ -155,7 +155,7 @@ impl PageBuilder<'_> {
         Ok(pages.iter().map(link).filter(|l| !l.title_html.0.is_empty()).collect())
     }
 
-    fn date(&self, local: Stamp) -> String {
+    fn date(&self, local: Timestamp) -> String {
         local.map(|d| svc_blocks::date::format(d, self.settings.option("date_format"))).unwrap_or_default()
     }
 
@@ -176,7 +176,7 @@ impl PageBuilder<'_> {
         }
     }
 
-    fn utc(&self, post: &Post) -> Stamp {
+    fn utc(&self, post: &Post) -> Timestamp {
         post.date_gmt.or_else(|| post.date.map(|d| self.settings.zone.to_utc(d)))
     }
 
@@ -520,7 +520,7 @@ pub(crate) fn author_of(db: &mut Db, site: &Site, post: &Post) -> SiteResult<Opt
 }
 
 /// RFC 3339, from UTC.
-fn rfc3339(utc: Stamp) -> String {
+fn rfc3339(utc: Timestamp) -> String {
     utc.map(|d| d.format("%Y-%m-%dT%H:%M:%S+00:00").to_string()).unwrap_or_default()
 }
 

@@ -11,7 +11,7 @@ use http::{HeaderMap, Method, header, request::Parts};
 use svc_http::{Effort, SharedCaching, Uncached, transport_of};
 use svc_site::Site;
 use svc_store::Store;
-use svc_versions::{Dependencies, Stamp, Transport, Usage, VersionedCache};
+use svc_versions::{Dependencies, Transport, Usage, VersionStamp, VersionedCache};
 
 use crate::respond::ReadyPage;
 
@@ -41,7 +41,7 @@ pub(crate) struct Slot {
     transport: Transport,
     url: Arc<str>,
     /// The time before the page is rendered.
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: VersionStamp,
 }
 
 impl PageCache {

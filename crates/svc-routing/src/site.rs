@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use svc_brand::{Brand, LINK_RELATION};
 use svc_metrics::RequestCounts;
-use svc_versions::{Context, Stamp, Versions};
+use svc_versions::{Context, VersionStamp, Versions};
 
 use crate::handler::BoxFuture;
 use crate::urls::{ApiUrls, RootUrl};
@@ -83,7 +83,7 @@ pub struct SiteInfo {
 pub(crate) struct ObservedData {
     pub(crate) versions: Arc<Versions>,
     /// The time for values that are computed from data read after a call of this; `None` if nothing may be cached.
-    pub(crate) stamp: Arc<dyn Fn(&Context) -> Option<Stamp> + Send + Sync>,
+    pub(crate) stamp: Arc<dyn Fn(&Context) -> Option<VersionStamp> + Send + Sync>,
 }
 
 impl SiteInfo {
@@ -117,7 +117,7 @@ impl SiteInfo {
     pub fn observed_by(
         mut self,
         versions: Arc<Versions>,
-        stamp: impl Fn(&Context) -> Option<Stamp> + Send + Sync + 'static,
+        stamp: impl Fn(&Context) -> Option<VersionStamp> + Send + Sync + 'static,
     ) -> Self {
         self.data = Some(ObservedData { versions, stamp: Arc::new(stamp) });
         self

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use svc_model::Stamp;
+use svc_model::Timestamp;
 use svc_routing::EntityTags;
 use svc_schema::Error;
 use svc_store::{Db, Tx};
@@ -20,7 +20,7 @@ pub struct ObjectState {
     /// Identifies the state; the first part of entity tags.
     pub tag: String,
     /// When the object was last changed, in UTC, if this is stored.
-    pub modified: Stamp,
+    pub modified: Timestamp,
 }
 
 /// Reads the state of the object that a request names; `None` if there is no such object.
@@ -34,7 +34,7 @@ pub struct Preconditions {
     /// The state is none of these.
     pub if_none_match: Option<EntityTags>,
     /// The object was not changed after this time. Ignored if [`if_match`](Self::if_match) is present.
-    pub if_unmodified_since: Stamp,
+    pub if_unmodified_since: Timestamp,
     /// Whether the site rejects changes to existing objects without a precondition.
     pub required: bool,
 }

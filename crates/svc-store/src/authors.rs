@@ -21,7 +21,7 @@ pub fn post_of(db: &mut Db, author: UserId, published: &[&str], private: &[&str]
     if any.is_empty() {
         return Ok(None);
     }
-    let found = db.unrecorded(|db| {
+    let found = db.recorded_by_caller(|db| {
         let mut s = Query::select();
         s.column("ID")
             .from(db.table("posts"))

@@ -3,7 +3,7 @@
 
 use sea_query::Expr;
 use svc_db::{Charset, Result, Row};
-use svc_model::{CommentId, PostId, Stamp, TermId, TermTaxonomyId, UserId};
+use svc_model::{CommentId, PostId, TermId, TermTaxonomyId, Timestamp, UserId};
 
 use crate::stamp;
 
@@ -139,12 +139,12 @@ impl ColumnKind<String> for EmojiText {
     }
 }
 
-impl ColumnKind<Stamp> for Date {
-    fn read(row: &Row<'_>, column: usize) -> Result<Stamp> {
+impl ColumnKind<Timestamp> for Date {
+    fn read(row: &Row<'_>, column: usize) -> Result<Timestamp> {
         row.stamp(column)
     }
 
-    fn write(value: &Stamp, _: Charset) -> Expr {
+    fn write(value: &Timestamp, _: Charset) -> Expr {
         stamp::format(*value).into()
     }
 }

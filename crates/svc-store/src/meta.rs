@@ -108,7 +108,7 @@ pub fn load_one(db: &mut Db, kind: MetaKind, id: i64) -> Result<Meta> {
 pub fn get(db: &mut Db, kind: MetaKind, id: i64, name: &str) -> Result<Option<StoredText>> {
     let table = table_of(kind);
     table.rows.depend_on(db.cx(), [id]);
-    let mut s = db.unrecorded(|db| select(db, &table));
+    let mut s = db.recorded_by_caller(|db| select(db, &table));
     s.and_where(Expr::col(table.object_id).eq(id)).and_where(Expr::col("meta_key").eq(name));
     s.order_by(table.id, sea_query::Order::Asc).limit(1);
     db.first(&s, |row| Ok(StoredText::from_row(row.text(2)?)))

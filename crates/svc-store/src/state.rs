@@ -8,7 +8,7 @@ use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use sha2::{Digest as _, Sha256};
 use svc_db::schema::{Column, ColumnType};
 use svc_db::{Db, Result, Row};
-use svc_model::{CommentId, Post, PostId, Stamp, TermId, UserId};
+use svc_model::{CommentId, Post, PostId, TermId, Timestamp, UserId};
 
 use crate::meta::{self, MetaKind};
 use crate::tables::TABLES;
@@ -33,7 +33,7 @@ pub struct StoredState {
     /// A digest of the rows. It may cover secrets, such as the hash of a password: do not publish it without a key.
     pub digest: [u8; 32],
     /// When the object was last changed, in UTC, if this is stored.
-    pub modified: Stamp,
+    pub modified: Timestamp,
 }
 
 /// Rows of a table that belong to an object.
@@ -154,7 +154,7 @@ impl Digest {
         self.0.update(text);
     }
 
-    fn time(&mut self, stamp: Stamp) {
+    fn time(&mut self, stamp: Timestamp) {
         self.number(stamp.map_or(i64::MIN, |time| time.and_utc().timestamp()));
     }
 

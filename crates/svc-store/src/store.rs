@@ -9,7 +9,7 @@ use svc_db::{
     StoreConfig, StoreError, Subscriber, Tx,
 };
 use svc_search::SearchIndexState;
-use svc_versions::{Context, Stamp, Versions};
+use svc_versions::{Context, VersionStamp, Versions};
 
 use crate::caches::SiteCaches;
 use crate::search_indexer::{SearchIndexConfig, SearchIndexer};
@@ -202,13 +202,13 @@ impl Store {
 
     /// The time for values that are computed from data read after this call, after invalidating what other programs have
     /// changed. `None` if nothing may be cached. See [`Database::stamp`].
-    pub fn stamp(&self, cx: &Context) -> Option<Stamp> {
+    pub fn stamp(&self, cx: &Context) -> Option<VersionStamp> {
         self.database.stamp(cx)
     }
 
     /// The current time, without blocking the thread and without waiting for a connection of the pool. Simultaneous calls
     /// share a query.
-    pub fn watched_stamp(&self) -> impl Future<Output = Option<Stamp>> + Send + use<> {
+    pub fn watched_stamp(&self) -> impl Future<Output = Option<VersionStamp>> + Send + use<> {
         self.database.watched_stamp()
     }
 

@@ -252,7 +252,7 @@ pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         rows::TERM_COUNTS.depend_on_all(db.cx());
     }
     rows::POST_TERMS.depend_on(db.cx(), q.posts.iter().map(|id| id.0));
-    db.unrecorded(|db| position::page(db, q, find, position_of))
+    db.recorded_by_caller(|db| position::page(db, q, find, position_of))
 }
 
 fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use quick_cache::{Equivalent, Weighter, sync::Cache};
 
 use crate::sync::{AtomicU64, Ordering};
-use crate::{Context, Dependencies, Stamp, Transport, Versions};
+use crate::{Context, Dependencies, Transport, VersionStamp, Versions};
 
 /// Memory of an entry besides its value, in bytes, and of a dependency.
 const ENTRY: usize = 128;
@@ -27,7 +27,7 @@ struct CachedValue<V> {
     size: usize,
     dependencies: Arc<Dependencies>,
     /// The time before the value was computed.
-    stamp: Stamp,
+    stamp: VersionStamp,
     /// The activity of the versions at which the value was last found valid.
     checked: AtomicU64,
 }
@@ -84,7 +84,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
 
     /// The value of a key if it is valid for a reader whose data is as old as `stamp`. The context then depends on the same
     /// as the value.
-    pub fn get<Q>(&self, cx: &Context, versions: &Versions, key: &Q, stamp: Stamp) -> Option<V>
+    pub fn get<Q>(&self, cx: &Context, versions: &Versions, key: &Q, stamp: VersionStamp) -> Option<V>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
@@ -100,7 +100,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         transport: Transport,
         versions: &Versions,
         key: &Q,
-        stamp: Stamp,
+        stamp: VersionStamp,
     ) -> Option<(V, Arc<Dependencies>)>
     where
         K: Borrow<Q>,
@@ -120,7 +120,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         cx: &Context,
         versions: &Versions,
         keys: impl IntoIterator<Item = K>,
-        stamp: Stamp,
+        stamp: VersionStamp,
     ) -> Vec<Option<V>> {
         let (mut last, mut hits, mut misses) = (None::<Arc<CachedValue<V>>>, 0, 0);
         let transport = cx.transport();
@@ -154,7 +154,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         value: V,
         size: usize,
         dependencies: impl Into<Arc<Dependencies>>,
-        stamp: Stamp,
+        stamp: VersionStamp,
     ) {
         let dependencies = dependencies.into();
         if dependencies.is_cacheable() {
@@ -186,7 +186,7 @@ impl<V> CachedValue<V> {
         self.stamp == other.stamp && Arc::ptr_eq(&self.dependencies, &other.dependencies)
     }
 
-    fn is_valid(&self, versions: &Versions, stamp: Stamp) -> bool {
+    fn is_valid(&self, versions: &Versions, stamp: VersionStamp) -> bool {
         if self.dependencies.has_expired() {
             return false;
         }

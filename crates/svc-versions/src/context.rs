@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{Dependencies, Key, Stamp, Transport};
+use crate::{Dependencies, Key, Transport, VersionStamp};
 
 /// The context of a request, or of work that no request has caused. Everything that reads or writes takes it as an
 /// argument: it decides what a read sees, and records what a response depends on. Cheap to clone; clones are the same context.
@@ -34,7 +34,7 @@ struct Shared {
     /// The id of the caller; zero if nobody is known.
     caller: AtomicI64,
     /// The time before the first read.
-    stamp: Mutex<Option<Stamp>>,
+    stamp: Mutex<Option<VersionStamp>>,
     /// Values of [`Context::state`], by type.
     states: Mutex<Vec<AnyValue>>,
     /// Whether a future of [`Context::run`] is being polled.
@@ -103,9 +103,9 @@ impl Context {
         Context(Arc::new(Inner { shared, transport, recordings: Arc::default(), values }))
     }
 
-    /// This context without its recordings.
+    /// This context without its recordings, for reads whose dependencies the caller records itself.
     #[must_use]
-    pub fn unrecorded(&self) -> Self {
+    pub fn without_recordings(&self) -> Self {
         self.child_with(self.0.values.clone())
     }
 
@@ -168,13 +168,13 @@ impl Context {
 
     /// The time before the first read of the request: everything that it reads is at least as new. Values computed from what
     /// it reads are cached with this stamp, and cached values are used if they are valid at it.
-    pub fn stamp(&self) -> Option<Stamp> {
+    pub fn stamp(&self) -> Option<VersionStamp> {
         *lock(&self.0.shared.stamp)
     }
 
     /// Replaces the [stamp](Self::stamp): what the request reads from now on is at least as new. Without a request, this does
     /// nothing.
-    pub fn renew_stamp(&self, stamp: Option<Stamp>) {
+    pub fn renew_stamp(&self, stamp: Option<VersionStamp>) {
         if self.is_request() {
             *lock(&self.0.shared.stamp) = stamp;
         }

@@ -15,4 +15,4 @@ pub use context::Context;
 pub use dependencies::Dependencies;
 pub use flights::{Flight, Flights, Follower, Leader};
 pub use transport::{ByTls, Transport};
-pub use versions::{Change, Key, MAX_MEMBER, Stamp, Versions};
+pub use versions::{Change, Key, MAX_MEMBER, VersionStamp, Versions};

@@ -53,7 +53,7 @@ impl Key {
 
 /// A time on the clock of [`Versions`], which advances with each change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(u64);
+pub struct VersionStamp(u64);
 
 /// The time of the last change of each key. Shared by everything that reads and writes the same data.
 pub struct Versions {
@@ -99,8 +99,8 @@ impl Versions {
     }
 
     /// The current time. Take it before reading the data of a value that is to be cached.
-    pub fn stamp(&self) -> Stamp {
-        Stamp(self.clock.load(Ordering::SeqCst))
+    pub fn stamp(&self) -> VersionStamp {
+        VersionStamp(self.clock.load(Ordering::SeqCst))
     }
 
     /// Begins a change of these keys. Values that depend on them are not valid until the change has
@@ -130,7 +130,7 @@ impl Versions {
 
     /// Whether nothing that these dependencies name has changed since `stamp`, or is being changed. Dependencies on
     /// time are not considered.
-    pub fn is_current(&self, dependencies: &Dependencies, stamp: Stamp) -> bool {
+    pub fn is_current(&self, dependencies: &Dependencies, stamp: VersionStamp) -> bool {
         let unchanged = |slot: &AtomicU64| slot.load(Ordering::SeqCst) <= stamp.0;
         unchanged(&self.all) && dependencies.keys().iter().all(|key| unchanged(self.slot(*key)))
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
-use svc_model::{Comment, Stamp};
+use svc_model::{Comment, Timestamp};
 use svc_resource::Fields;
 use svc_schema::{
     Error, Schema,
@@ -51,7 +51,7 @@ pub(super) struct CommentItem {
 const ZERO_DATE: &str = "-0001-11-30T00:00:00";
 
 /// The JSON value of a stored timestamp.
-fn timestamp(item: &CommentItem, stamp: Stamp) -> Value {
+fn timestamp(item: &CommentItem, stamp: Timestamp) -> Value {
     stamp.map_or_else(|| ZERO_DATE.to_owned(), |s| item.settings.zone.format_local(s)).into()
 }
 

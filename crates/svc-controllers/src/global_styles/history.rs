@@ -34,7 +34,7 @@ pub struct StylesHistory {
     extra: ExtraFields,
 }
 
-fn format_date(stamp: svc_model::Stamp) -> Value {
+fn format_date(stamp: svc_model::Timestamp) -> Value {
     stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
 }
 

@@ -7,7 +7,7 @@ use svc_content::{
     blocks::{BlockTypes, ContentRoot},
     shortcodes::Page,
 };
-use svc_model::{Post, PostId, PostType, Stamp, Term};
+use svc_model::{Post, PostId, PostType, Term, Timestamp};
 use svc_render::{
     SiteRenderer,
     blocks::RenderedTexts,
@@ -96,7 +96,7 @@ impl PostItem {
     }
 
     /// The JSON value of a stored timestamp.
-    fn timestamp(&self, stamp: Stamp) -> Value {
+    fn timestamp(&self, stamp: Timestamp) -> Value {
         stamp.map_or(Value::Null, |s| self.settings.zone.format_local(s).into())
     }
 

@@ -125,7 +125,7 @@ impl Posts {
                 self.site.read(cx, |db| {
                     let settings = self.site.settings_in(db)?;
                     // Each item depends on its own row.
-                    let rows = db.unrecorded(|db| posts::get_many(db, &ids))?;
+                    let rows = db.recorded_by_caller(|db| posts::get_many(db, &ids))?;
                     let (access, rows) = self.visible(db, &settings, req, &caller, rows)?;
                     let mut loader = self.loader(&settings, &caller, view);
                     loader.password = query_password(req);

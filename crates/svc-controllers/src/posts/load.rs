@@ -81,8 +81,11 @@ impl PostLoader<'_> {
             || is_attachment
             || has_hooks && plan.wants("content.raw")
             || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
-        let mut meta =
-            if wants_meta { db.unrecorded(|db| meta::load(db, MetaKind::Post, &raw_ids))? } else { HashMap::new() };
+        let mut meta = if wants_meta {
+            db.recorded_by_caller(|db| meta::load(db, MetaKind::Post, &raw_ids))?
+        } else {
+            HashMap::new()
+        };
         let wants_permalinks = plan.wants_any(&["link", "permalink_template"]);
         let mut attached = match is_attachment {
             true => attachment::attached(db, self.site, self.settings, self.caller, &rows, &meta)?,
@@ -95,14 +98,15 @@ impl PostLoader<'_> {
         let wants_terms = plan.wants_any(&["format", "class_list"])
             || (wants_permalinks && self.settings.urls.uses_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
-        let mut terms = if wants_terms { db.unrecorded(|db| terms::of_objects(db, &ids))? } else { HashMap::new() };
+        let mut terms =
+            if wants_terms { db.recorded_by_caller(|db| terms::of_objects(db, &ids))? } else { HashMap::new() };
         let mut permalink_parts =
             if wants_permalinks { self.permalink_parts(db, &rows, &terms)? } else { HashMap::new() };
         for post in rows.iter().filter(|post| wants_permalinks && post.status == "private") {
             permalink_parts.entry(post.id).or_default().unreadable = !access.can_read(self.caller, post);
         }
         let revisions = if wants_links && self.post_type.supports("revisions") {
-            db.unrecorded(|db| posts::revision_counts(db, &ids))?
+            db.recorded_by_caller(|db| posts::revision_counts(db, &ids))?
         } else {
             HashMap::new()
         };

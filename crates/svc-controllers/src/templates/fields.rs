@@ -25,7 +25,7 @@ pub(super) struct TemplateList {
     pub post_type: Option<String>,
 }
 
-fn format_date(template: &Template, of: fn(&svc_model::Post) -> svc_model::Stamp) -> Value {
+fn format_date(template: &Template, of: fn(&svc_model::Post) -> svc_model::Timestamp) -> Value {
     let stamp = template.post.as_ref().and_then(of);
     stamp.map_or(Value::Null, |s| s.format("%Y-%m-%dT%H:%M:%S").to_string().into())
 }

@@ -175,7 +175,7 @@ pub fn render_dynamic(
         };
         rows.iter().zip(&is_dynamic).enumerate().map(texts).collect()
     };
-    db.unrecorded(|db| {
+    db.recorded_by_caller(|db| {
         // The nonce of the viewer depends on the time.
         let viewer = viewer(db.cx());
         with_data(&renderer.site, settings, SiteBlocks::new(renderer, settings, &viewer, db), render)

@@ -2,7 +2,7 @@
 //! arguments.
 
 use chrono::{Datelike as _, NaiveDateTime, TimeDelta};
-use svc_model::{Post, PostType, Stamp, UserId};
+use svc_model::{Post, PostType, Timestamp, UserId};
 use svc_schema::Error;
 
 use crate::{
@@ -87,7 +87,7 @@ pub fn apply(
         post.ping_status.clone_from(status);
     }
     dates(&mut post, existing, draft, settings, writer.now);
-    if matches!(post.date, Stamp::Some(date) if date.year() < 1) {
+    if matches!(post.date, Timestamp::Some(date) if date.year() < 1) {
         return Err(errors::invalid_date());
     }
     sanitize_guid(&mut post);
@@ -221,8 +221,8 @@ fn dates(post: &mut Post, existing: Option<&Post>, draft: &PostDraft, settings: 
 
 fn set_dates(post: &mut Post, pair: Option<(NaiveDateTime, NaiveDateTime)>) -> bool {
     let Some((local, utc)) = pair else { return false };
-    post.date = Stamp::Some(local);
-    post.date_gmt = Stamp::Some(utc);
+    post.date = Timestamp::Some(local);
+    post.date_gmt = Timestamp::Some(utc);
     true
 }
 

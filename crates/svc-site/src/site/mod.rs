@@ -15,7 +15,7 @@ use svc_brand::Brand;
 use svc_model::{PostType, Taxonomy, UserId};
 use svc_schema::Error;
 use svc_store::{Db, Store, StoredText, Tx, get_or_load, meta_indexes, options};
-use svc_versions::{Context, Stamp, Transport, VersionedCache};
+use svc_versions::{Context, Transport, VersionStamp, VersionedCache};
 use tokio::sync::Semaphore;
 
 use self::{
@@ -247,7 +247,7 @@ impl Site {
     fn cached_settings<E>(
         &self,
         cx: &Context,
-        stamp: impl FnOnce() -> Option<Stamp>,
+        stamp: impl FnOnce() -> Option<VersionStamp>,
         read: impl FnOnce() -> Result<Arc<Settings>, E>,
     ) -> Result<Arc<Settings>, E> {
         get_or_load(cx, (), || {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use chrono::{NaiveDate, NaiveDateTime};
-use svc_model::{Comment, MetaKind, Post, PostId, Stamp, Term, TermId, UserId};
+use svc_model::{Comment, MetaKind, Post, PostId, Term, TermId, Timestamp, UserId};
 use svc_store::{
     Beyond, Db, Meta, Order,
     comments::{self, CommentOrderBy, CommentQuery},
@@ -142,7 +142,7 @@ fn site_info(settings: &Settings, now: NaiveDateTime) -> SiteInfo {
 }
 
 /// The date of a feed; empty for none.
-fn rss_date(date: Stamp) -> String {
+fn rss_date(date: Timestamp) -> String {
     date.map_or_else(String::new, |date| date.format("%a, %d %b %Y %H:%M:%S +0000").to_string())
 }
 

@@ -39,7 +39,7 @@ fn load_revision_counts(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Revisio
     };
     // Built without bound values other than ids, because the text is cached.
     for piece in ids.chunks(1_000) {
-        let statement = db.unrecorded(|db| build(db, piece.to_vec()));
+        let statement = db.recorded_by_caller(|db| build(db, piece.to_vec()));
         db.select(&statement, |row| {
             let count = RevisionCount(u64::try_from(row.int(1)?).unwrap_or(0), PostId(row.int(2)?));
             found.insert(row.int(0)?, count);

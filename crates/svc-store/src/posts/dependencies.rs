@@ -14,7 +14,7 @@ use crate::term_counts::CountedBy;
 pub(super) struct Listing {
     post_type: String,
     status: String,
-    date: svc_model::Stamp,
+    date: svc_model::Timestamp,
     author: i64,
     pub(super) parent: i64,
     menu_order: i64,

@@ -2,7 +2,7 @@
 
 use sea_query::{Expr, ExprTrait as _, Query};
 use svc_db::{Db, Result};
-use svc_model::{PostId, Stamp};
+use svc_model::{PostId, Timestamp};
 
 use crate::rows;
 
@@ -12,7 +12,7 @@ use crate::rows;
 pub struct PostIdentity {
     pub id: PostId,
     pub post_type: String,
-    pub date: Stamp,
+    pub date: Timestamp,
     pub title: String,
     pub guid: String,
 }

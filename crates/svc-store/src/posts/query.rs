@@ -31,7 +31,7 @@ pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
         Some(page) => Ok(page),
         None => list(db, q),
     };
-    db.unrecorded(|db| position::page(db, q, find, position_of))
+    db.recorded_by_caller(|db| position::page(db, q, find, position_of))
 }
 
 /// The position of a post in a list. `None` if it does not exist, or if the order is random.

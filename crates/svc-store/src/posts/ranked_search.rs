@@ -87,7 +87,7 @@ pub fn ranked_search(db: &mut Db, search: &RankedSearch) -> Result<std::result::
     // A change of the language has an effect when the index has been built again.
     db.cx().recheck_after(std::time::Duration::from_secs(60));
     let caches = caches::of(db);
-    db.unrecorded(|db| {
+    db.recorded_by_caller(|db| {
         let (generation, language, unindexed) = match indexed(db, &caches)? {
             Some((generation, changed)) => {
                 let language = generation.language();

@@ -27,7 +27,7 @@ impl Random {
         ["alpha", "Alpha", "älpha", "beta", "", "Zeta", "0", "10", "9", "中文"][self.below(10)].to_owned()
     }
 
-    fn date(&mut self) -> svc_model::Stamp {
+    fn date(&mut self) -> svc_model::Timestamp {
         stamp::parse(&format!("2024-0{}-01 00:00:0{}", 1 + self.below(9), self.below(3)))
     }
 }

@@ -14,7 +14,7 @@ use super::{
     bytes::Bytes,
     point::Point,
     row::{Column, Form, Operation, Rows, TableMap, Value, integer},
-    schema::{Found, Schema, Site, Wanted},
+    schema::{ColumnPlace, Schema, Site, Wanted},
     statement::{Effect, effect},
     times::Timed,
     written::Written,
@@ -103,7 +103,7 @@ struct Layout {
     /// Those that name rows and groups; `None` for tables of plugins.
     wanted: Option<Wanted>,
     /// Those of which the values matter.
-    found: Vec<Found>,
+    found: Vec<ColumnPlace>,
 }
 
 #[derive(Debug)]
@@ -372,7 +372,7 @@ impl Decoder {
     }
 
     /// The columns of a table of which the values matter and are known. `short` is its name without the prefix.
-    fn found(&self, table: &str, short: &str, columns: &[Column]) -> Vec<Found> {
+    fn found(&self, table: &str, short: &str, columns: &[Column]) -> Vec<ColumnPlace> {
         let here = Point::new(&self.place.file, self.end).ok();
         let Some(schema) = self.schema.as_ref().filter(|schema| here >= schema.since) else { return Vec::new() };
         schema.found(table, self.changes.columns(&short.to_lowercase()), columns)
@@ -546,8 +546,8 @@ fn add_row(
 }
 
 /// The values of a row that matter. Those that are not known are left out.
-fn image(values: &[Value<'_>], found: &[Found]) -> Image {
-    let value = |column: &Found| match (values[column.at], column.form) {
+fn image(values: &[Value<'_>], found: &[ColumnPlace]) -> Image {
+    let value = |column: &ColumnPlace| match (values[column.at], column.form) {
         (Value::Absent, _) => None,
         (Value::Null, _) => Some(rows::Value::Null),
         (Value::Bytes(bytes), form @ (Form::Signed | Form::Unsigned)) => {

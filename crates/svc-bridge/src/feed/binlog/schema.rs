@@ -63,7 +63,7 @@ pub(super) struct Wanted {
 
 /// A column of a table: its position and form.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ColumnPlace {
     pub(super) name: Arc<str>,
     pub(super) at: usize,
     pub(super) form: Form,
@@ -139,13 +139,13 @@ impl Schema {
     }
 
     /// Those columns of a table with these names, in lower case, of which the values can be read.
-    pub(super) fn found(&self, table: &str, names: Vec<Arc<str>>, columns: &[Column]) -> Vec<Found> {
+    pub(super) fn found(&self, table: &str, names: Vec<Arc<str>>, columns: &[Column]) -> Vec<ColumnPlace> {
         let described = self.tables.get(table).filter(|described| described.len() == columns.len());
         let find = |name: Arc<str>| {
             let (at, column) =
                 described?.iter().enumerate().find(|(_, column)| column.name.eq_ignore_ascii_case(&name))?;
             let form = column.form.filter(|form| columns[at].has_form(*form))?;
-            Some(Found { name, at, form })
+            Some(ColumnPlace { name, at, form })
         };
         names.into_iter().filter_map(find).collect()
     }

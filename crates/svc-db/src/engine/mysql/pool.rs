@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use svc_versions::{Context, Stamp};
+use svc_versions::{Context, VersionStamp};
 use tokio::sync::OwnedMutexGuard;
 
 use super::change_log;
@@ -294,7 +294,7 @@ impl Backend for MySqlPool {
         done
     }
 
-    fn stamp(&self, cx: &Context) -> Option<Stamp> {
+    fn stamp(&self, cx: &Context) -> Option<VersionStamp> {
         block_in_place(cx, || {
             let begun = Instant::now();
             // Do not wait for a connection, because callers can do without.
@@ -306,7 +306,7 @@ impl Backend for MySqlPool {
         })
     }
 
-    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>> {
+    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<VersionStamp>> + Send>> {
         Box::pin(async move {
             let changes = self.changes.clone()?;
             let arrived = Instant::now();
@@ -504,14 +504,14 @@ impl Drop for MySqlSnapshot {
 struct Watch {
     conn: Option<Db>,
     /// The time before the last query, and its result.
-    seen: Option<(Instant, Option<Stamp>)>,
+    seen: Option<(Instant, Option<VersionStamp>)>,
     /// When a connection last failed.
     failed: Option<Instant>,
 }
 
 impl Watch {
     /// The stamp for a caller that arrived at this time, if no query is needed for it.
-    fn answer(&self, arrived: Instant) -> Option<Option<Stamp>> {
+    fn answer(&self, arrived: Instant) -> Option<Option<VersionStamp>> {
         if self.failed.is_some_and(|at| at.elapsed() < WATCH_PAUSE) {
             return Some(None);
         }
@@ -520,7 +520,7 @@ impl Watch {
 }
 
 /// Looks for changes again.
-fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<Watch>) -> Option<Stamp> {
+fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<Watch>) -> Option<VersionStamp> {
     let begun = Instant::now();
     let conn = match watch.conn.take() {
         Some(conn) => Ok(conn),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use svc_versions::{Context, Stamp};
+use svc_versions::{Context, VersionStamp};
 
 use super::connection::{self, Deadline, Mode, Sqlite};
 use super::file_guard::FileGuard;
@@ -260,7 +260,7 @@ impl Backend for SqlitePool {
         done
     }
 
-    fn stamp(&self, _: &Context) -> Option<Stamp> {
+    fn stamp(&self, _: &Context) -> Option<VersionStamp> {
         let index = self.wal_index.get().and_then(Option::as_ref);
         let mut header = None;
         if let Some(index) = index {
@@ -284,7 +284,7 @@ impl Backend for SqlitePool {
         Some(self.shared.versions.stamp())
     }
 
-    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<Stamp>> + Send>> {
+    fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<VersionStamp>> + Send>> {
         self.wal_index.get_or_init(|| {
             let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
             WalIndex::open(&self.path, watch.conn.as_ref()?)

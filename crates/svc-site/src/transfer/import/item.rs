@@ -302,7 +302,7 @@ impl<'a> ItemImport<'a> {
             return Ok(());
         }
         // Several comments may have the same author and date: each is that of one comment of the file.
-        let mut known: HashMap<(String, svc_model::Stamp), VecDeque<CommentId>> = HashMap::new();
+        let mut known: HashMap<(String, svc_model::Timestamp), VecDeque<CommentId>> = HashMap::new();
         if exists {
             let query = CommentQuery::default().posts(vec![post]).order_by(CommentOrderBy::Id).order(Order::Asc);
             for chunk in comments::query(tx, &query)?.ids.chunks(1_000) {

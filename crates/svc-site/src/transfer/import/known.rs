@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use svc_model::{PostId, Stamp};
+use svc_model::{PostId, Timestamp};
 use svc_schema::Error;
 use svc_store::{
     posts::{self, PostIdentity},
@@ -20,15 +20,15 @@ const PAGE: u64 = 5_000;
 #[derive(Default)]
 pub(super) struct Known {
     /// By GUID, date and type.
-    by_guid: HashMap<(String, Stamp, String), PostId>,
+    by_guid: HashMap<(String, Timestamp, String), PostId>,
     /// Posts that the site had before this import, by title, date and type. Without a title, only the GUID counts.
-    by_title: HashMap<(String, Stamp, String), Vec<PostId>>,
+    by_title: HashMap<(String, Timestamp, String), Vec<PostId>>,
     /// Posts that are those of an item. None is found by its title again.
     taken: HashSet<PostId>,
 }
 
 /// What a post of a file is recognized by first.
-pub(super) type GuidKey = (String, Stamp, String);
+pub(super) type GuidKey = (String, Timestamp, String);
 
 /// The GUID, the date and the type of an item with a stored GUID; `None` without a GUID.
 pub(super) fn guid_key(item: &Item) -> Option<GuidKey> {

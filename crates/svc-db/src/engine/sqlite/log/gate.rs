@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::frames::LogPosition;
 use super::reader::{Hold, io};
-use super::stamps::{Stamp, Stamps};
+use super::stamps::{Stamps, TimedPosition};
 use crate::engine::sqlite::connection::{Mode, Sqlite};
 use crate::error::Result;
 
@@ -176,7 +176,7 @@ impl LogGate {
     }
 
     /// The stamps that are needed.
-    pub(super) fn known(&self) -> Vec<Stamp> {
+    pub(super) fn known(&self) -> Vec<TimedPosition> {
         self.stamps().known()
     }
 

@@ -28,7 +28,7 @@ const LARGE_FILE: u64 = 1 << 22;
 
 /// A position of the log and when it was reached, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct TimedPosition {
     pub(super) at: LogPosition,
     pub(super) time: u64,
 }
@@ -46,7 +46,7 @@ pub(super) struct Stamps {
     log: PathBuf,
     /// The end of what was read of the log.
     end: LogPosition,
-    known: VecDeque<Stamp>,
+    known: VecDeque<TimedPosition>,
     /// The end of what the follower has stored, if a read transaction keeps everything after it.
     stored: Option<LogPosition>,
     link: Option<Link>,
@@ -81,11 +81,13 @@ impl Stamps {
                 let frame = at.frame.checked_sub(1).and_then(|n| all.get(n as usize));
                 at.salts == header.salts && frame.is_some_and(|frame| frame.checksum == at.checksum)
             };
-            known.extend(stored.chunks_exact(RECORD).filter_map(Stamp::decode).filter(|stamp| is_there(&stamp.at)));
+            known.extend(
+                stored.chunks_exact(RECORD).filter_map(TimedPosition::decode).filter(|stamp| is_there(&stamp.at)),
+            );
             let mut links = stored.chunks_exact(RECORD).filter_map(Link::decode);
             link = links.next_back().filter(|link| link.to == header.salts);
         }
-        let end = known.back().map_or_else(LogPosition::default, |stamp: &Stamp| stamp.at);
+        let end = known.back().map_or_else(LogPosition::default, |stamp: &TimedPosition| stamp.at);
         let mut stamps = Stamps { log, end, known, stored: None, link, path, file, file_bytes };
         stamps.stamp()?;
         Ok(stamps)
@@ -111,7 +113,7 @@ impl Stamps {
                 self.known.pop_front();
             }
             // After reading, and before the caller acknowledges anything.
-            let stamp = Stamp { at: self.end, time: now() };
+            let stamp = TimedPosition { at: self.end, time: now() };
             self.known.push_back(stamp);
             self.append(&stamp.encode());
         }
@@ -151,7 +153,7 @@ impl Stamps {
     }
 
     /// The stamps that are needed, in order.
-    pub(super) fn known(&self) -> Vec<Stamp> {
+    pub(super) fn known(&self) -> Vec<TimedPosition> {
         self.known.iter().copied().collect()
     }
 
@@ -188,7 +190,7 @@ impl Stamps {
     fn rewrite(&mut self) {
         let Some(file) = &mut self.file else { return };
         let link = self.link.iter().map(Link::encode);
-        let bytes: Vec<u8> = link.chain(self.known.iter().map(Stamp::encode)).flatten().collect();
+        let bytes: Vec<u8> = link.chain(self.known.iter().map(TimedPosition::encode)).flatten().collect();
         let written =
             if bytes.is_empty() { file.set_len(0) } else { replace(&self.path, &bytes).map(|new| *file = new) };
         match written {
@@ -216,7 +218,7 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<File> {
     Ok(file)
 }
 
-impl Stamp {
+impl TimedPosition {
     fn encode(&self) -> [u8; RECORD] {
         let time = [self.time >> 32, self.time & 0xffff_ffff].map(|half| u32::try_from(half).unwrap_or(0));
         encode(&self.at, time, STAMP)
@@ -224,7 +226,7 @@ impl Stamp {
 
     fn decode(bytes: &[u8]) -> Option<Self> {
         let (at, [high, low]) = decode(bytes, STAMP)?;
-        Some(Stamp { at, time: u64::from(high) << 32 | u64::from(low) })
+        Some(TimedPosition { at, time: u64::from(high) << 32 | u64::from(low) })
     }
 }
 
@@ -279,16 +281,16 @@ mod tests {
     #[test]
     fn stamps_are_read_as_they_were_written() {
         let at = LogPosition { salts: [1, u32::MAX], frame: 77, checksum: [3, 4] };
-        let stamp = Stamp { at, time: 1_800_000_000_123 };
+        let stamp = TimedPosition { at, time: 1_800_000_000_123 };
         let bytes = stamp.encode();
-        assert_eq!(Stamp::decode(&bytes), Some(stamp));
+        assert_eq!(TimedPosition::decode(&bytes), Some(stamp));
         for i in 0..RECORD {
             let mut other = bytes;
             other[i] ^= 1;
-            assert_eq!(Stamp::decode(&other), None, "{i}");
+            assert_eq!(TimedPosition::decode(&other), None, "{i}");
         }
-        assert_eq!(Stamp::decode(&[0; RECORD]), None);
+        assert_eq!(TimedPosition::decode(&[0; RECORD]), None);
         let link = Link { from: at, to: [5, 6] };
-        assert_eq!((Link::decode(&link.encode()), Stamp::decode(&link.encode())), (Some(link), None));
+        assert_eq!((Link::decode(&link.encode()), TimedPosition::decode(&link.encode())), (Some(link), None));
     }
 }
