@@ -200,3 +200,46 @@ async fn failures_are_not_repeated_at_once_even_after_restarts() {
     assert!(certificates.current().is_none());
     assert_eq!(stored().unwrap(), failed);
 }
+
+#[tokio::test]
+async fn an_authority_that_is_away_is_not_asked_again_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    let settings = AcmeSettings {
+        domains: vec!["a.example".to_owned()],
+        contact: None,
+        // Nobody listens at the port.
+        directory: format!("https://127.0.0.1:{}/directory", free_port()),
+        root: None,
+    };
+    let certificates = Arc::new(Certificates::from_acme(settings, data.path()).unwrap());
+    let file = data.path().join(FOLDER).join("attempts.json");
+    let attempts = || std::fs::read_to_string(&file).unwrap();
+    let failure = certificates.look().await.unwrap_err();
+    assert_eq!(last_failure(data.path()).as_ref(), Some(&failure.0));
+    let first = attempts();
+    assert!(first.contains("\"n_failures\":1"), "{first}");
+    for is_requested in [false, true] {
+        if is_requested {
+            certificates.reload();
+            certificates.wake().unwrap().notified().await;
+        }
+        assert_eq!(certificates.look().await, Err(failure.clone()), "as long as no other attempt is due");
+        assert_eq!(attempts(), first);
+    }
+    // Longer than the pause after a request, and shorter than that after a failure.
+    let age = |seconds: i64| {
+        let mut stored: serde_json::Value = serde_json::from_str(&first).unwrap();
+        let last: chrono::NaiveDateTime = stored["last"].as_str().unwrap().parse().unwrap();
+        stored["last"] = (last - chrono::TimeDelta::seconds(seconds)).to_string().replace(' ', "T").into();
+        std::fs::write(&file, stored.to_string()).unwrap();
+    };
+    age(100);
+    assert_eq!(certificates.look().await, Err(failure.clone()));
+    assert!(attempts().contains("\"n_failures\":1"), "no attempt is due");
+    certificates.reload();
+    certificates.look().await.unwrap_err();
+    assert!(attempts().contains("\"n_failures\":2"), "requested");
+    age(600);
+    certificates.look().await.unwrap_err();
+    assert!(attempts().contains("\"n_failures\":2"), "due again after the first failure");
+}
