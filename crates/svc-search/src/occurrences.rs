@@ -199,7 +199,7 @@ pub(crate) struct Occurrences {
     /// Numbers of words of the titles and of the texts.
     pub(crate) lengths: [Vec<u16>; 2],
     /// Sums of these.
-    pub(crate) totals: [u64; 2],
+    totals: [u64; 2],
     dictionary_at: u64,
     postings_at: u64,
     blocks: Vec<Block>,
@@ -256,6 +256,11 @@ impl Occurrences {
             Ok(Occurrences { lengths, totals, dictionary_at, postings_at, blocks })
         };
         Some(read())
+    }
+
+    /// The numbers of words of all titles and of all texts, each with those of the documents.
+    pub(crate) fn totals(&self) -> impl Iterator<Item = (u64, &[u16])> {
+        self.totals.into_iter().zip(self.lengths.iter().map(Vec::as_slice))
     }
 
     /// Calls `each` for the words that begin with a text.

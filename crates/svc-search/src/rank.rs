@@ -92,15 +92,15 @@ type Hit = (u16, f32);
 pub fn rank(parts: &[RankedPart<'_>], query: &RankedQuery, n: usize) -> io::Result<Ranking> {
     let mut search = Search::new(parts);
     let mut units = Vec::with_capacity(query.units.len());
-    for unit in &query.units {
-        units.push((unit, search.matches(unit)?));
+    for (at, unit) in query.units.iter().enumerate() {
+        units.push((at, unit, search.matches(unit)?));
     }
     let n_docs = |found: &[Vec<Match>]| found.iter().flatten().map(|found| u64::from(found.n_docs)).sum::<u64>();
-    units.sort_by_key(|(_, found)| n_docs(found));
+    units.sort_by_key(|(_, _, found)| n_docs(found));
     let (mut hits, mut left, mut typos) = (Vec::new(), MAX_POSTINGS, Vec::new());
-    for (unit, found) in units {
+    for (at, unit, found) in units {
         let cost = n_docs(&found);
-        if cost > left && hits.iter().any(|hits: &UnitHits| hits.n > 0) {
+        if cost > left && hits.iter().any(|(_, hits): &(usize, UnitHits)| hits.n > 0) {
             continue;
         }
         left = left.saturating_sub(cost);
@@ -117,8 +117,11 @@ pub fn rank(parts: &[RankedPart<'_>], query: &RankedQuery, n: usize) -> io::Resu
             typos.extend(similar.iter().map(|found| found.form.clone()));
             of_unit = search.hits(unit, &[similar])?;
         }
-        hits.push(of_unit);
+        hits.push((at, of_unit));
     }
+    // Sums do not depend on the number of documents that may not be found.
+    hits.sort_by_key(|(at, _)| *at);
+    let hits: Vec<UnitHits> = hits.into_iter().map(|(_, hits)| hits).collect();
     let highlighter = Highlighter::new(query, typos);
     let (best, total, types) = search.best(&hits, n);
     Ok(Ranking { ids: best, total, types, highlighter })
@@ -141,11 +144,18 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(parts: &'a [RankedPart<'a>]) -> Self {
-        let n = parts.iter().map(|part| part.segment.len()).sum::<usize>().max(1) as f32;
-        let average = [0, 1].map(|which| {
-            let total: u64 = parts.iter().filter_map(|part| part.segment.occurrences.totals.get(which)).sum();
-            (total as f32 / n).max(1.0)
-        });
+        let n = parts.iter().map(|part| part.allowed.len()).sum::<usize>().max(1) as f32;
+        let mut totals = [0_u64; 2];
+        for RankedPart { segment, allowed } in parts {
+            // Most documents may be found.
+            let mut others = segment.all();
+            others.subtract(allowed);
+            for (total, (all, lengths)) in totals.iter_mut().zip(segment.occurrences.totals()) {
+                let length = |at: u16| lengths.get(usize::from(at)).copied().map_or(0, u64::from);
+                *total += all.saturating_sub(others.iter().map(length).sum());
+            }
+        }
+        let average = totals.map(|total| (total as f32 / n).max(1.0));
         Search { parts, average, sums: [vec![0.0; MAX_DOCS], vec![0.0; MAX_DOCS]] }
     }
 
