@@ -4,8 +4,11 @@ pub mod audience;
 mod derive;
 pub mod event;
 pub mod hub;
+#[cfg(all(test, shuttle))]
+mod models;
 pub mod purge;
 pub mod source;
+mod subscribers;
 mod wake_up;
 pub mod webhooks;
 

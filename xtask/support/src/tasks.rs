@@ -51,7 +51,7 @@ pub const CHECKS: &[Task] = &[
     task("traces", "xtask-conformance", "replay recorded random requests on both engines, or compare new ones with a WordPress").minutes("1"),
     // The flag changes all crates, so that they have a folder of their own.
     task("models", "xtask", "run concurrent code under many schedules with shuttle").minutes("4")
-        .cargo(&["test", "--package", "svc-versions", "--package", "svc-bridge", "--lib", "--target-dir", "target/models", "models::"],
+        .cargo(&["test", "--package", "svc-versions", "--package", "svc-bridge", "--package", "svc-events", "--lib", "--target-dir", "target/models", "models::"],
                &[("RUSTFLAGS", "--cfg shuttle")]),
     task("doc", "xtask", "build the documentation of the crates, warnings denied").minutes("3")
         .cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
