@@ -77,7 +77,8 @@ impl Destination for Folder {
         // The names are durable, too.
         sync_folder(folder).map_err(at(folder))?;
         if is_new {
-            for parent in folder.ancestors().skip(1).take_while(|parent| parent.starts_with(&self.0)) {
+            let inside = folder.ancestors().skip(1).take_while(|parent| parent.starts_with(&self.0));
+            for parent in inside.chain(self.0.parent()) {
                 sync_folder(parent).map_err(at(parent))?;
             }
         }
@@ -169,6 +170,8 @@ pub(crate) fn create_folder(path: &Path) -> std::io::Result<()> {
 
 /// Makes the names in a folder durable.
 pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
+    // The parent of a relative name is the working folder.
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     // Windows has no such call.
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }

@@ -66,7 +66,7 @@ impl SecretKeys {
     }
 }
 
-/// Writes a file of new secrets. It is written to a temporary file and moved, so that an interrupted start leaves no partial
+/// Writes a file of new secrets, durably. It is written to a temporary file and moved, so that an interrupted start leaves no partial
 /// file.
 fn generate(path: &Path) -> std::io::Result<()> {
     let mut text = String::from(
@@ -82,12 +82,20 @@ fn generate(path: &Path) -> std::io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     let placed = match std::fs::hard_link(&temporary, path) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => std::fs::remove_file(&temporary),
         // The file system has no hard links.
-        Err(_) => return std::fs::rename(&temporary, path),
-        Ok(()) => Ok(()),
+        Err(_) => std::fs::rename(&temporary, path),
+        Ok(()) => std::fs::remove_file(&temporary),
     };
-    std::fs::remove_file(&temporary).and(placed)
+    placed.and_then(|()| sync_folder_of(path))
+}
+
+/// Makes the name of a file durable. Windows has no such call.
+fn sync_folder_of(path: &Path) -> std::io::Result<()> {
+    match path.parent().filter(|_| cfg!(unix)) {
+        Some(folder) => std::fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 
 use std::{io, path::Path};
 
-/// Creates the missing folders of a file, each with the permissions of the one above.
+/// Creates the missing folders of a file durably, each with the permissions of the one above.
 ///
 /// # Errors
 /// If a folder cannot be created.
@@ -12,13 +12,24 @@ pub fn create_folders(file: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.is_dir()).collect();
     for folder in missing.into_iter().rev() {
         match std::fs::create_dir(folder) {
-            Ok(()) => inherit(folder, 0o7777),
+            Ok(()) => {
+                inherit(folder, 0o7777);
+                folder.parent().map_or(Ok(()), sync_folder)?;
+            }
             // Another upload has created it.
             Err(_) if folder.is_dir() => {}
             Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Makes the names in a folder durable. Windows has no such call.
+///
+/// # Errors
+/// If the folder cannot be synced.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { std::fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Lets those read and write a file who may do so in its folder.

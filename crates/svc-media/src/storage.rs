@@ -113,12 +113,12 @@ fn key(path: &str) -> Result<Path, StorageError> {
 }
 
 impl Storage {
-    /// Stores files in `folder`, which is created with the first file.
+    /// Stores files in `folder`, which is created with the first file. What was written is on the disk.
     pub fn folder(folder: &FilePath) -> Self {
         // If the path cannot be made absolute, no file will be found there.
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let root = Path::from_absolute_path(&absolute).unwrap_or_else(|_| Path::from(&*absolute.to_string_lossy()));
-        Storage { folder: Some(absolute), ..Self::new(PrefixStore::new(LocalFileSystem::new(), root)) }
+        Storage { folder: Some(absolute), ..Self::new(PrefixStore::new(LocalFileSystem::new().with_fsync(true), root)) }
     }
 
     /// Records uploads in progress in `folder`, for [`Self::remove_interrupted`]. Each server needs a folder of its

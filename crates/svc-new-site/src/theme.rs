@@ -1,6 +1,10 @@
 //! The built-in theme: installed on new sites, and used in place of themes that cannot render pages here.
 
-use std::path::Path;
+use std::{
+    collections::BTreeSet,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use crate::error::{Error, Result};
 
@@ -32,25 +36,51 @@ const FILES: &[(&str, &str)] = files![
     "templates/wide.html",
 ];
 
+/// The file without which the folder is no theme.
+const STYLE: &str = "style.css";
+
+/// Suffix of a file that is being written.
+const UNFINISHED: &str = ".unfinished";
+
 /// Writes the theme to a folder of themes, unless it exists. Changed files are not overwritten.
 ///
 /// # Errors
 /// If a file cannot be written.
 pub fn write(themes: &Path) -> Result {
     let folder = themes.join(NAME);
-    if folder.join("style.css").exists() {
+    if folder.join(STYLE).exists() {
         return Ok(());
     }
-    // `style.css` is written last, so that an interrupted start leaves no partial theme.
+    // `style.css` is written last, so that neither an interrupted start nor a power failure leaves a partial theme.
+    let mut folders = BTreeSet::new();
     for (path, text) in FILES.iter().rev() {
         let file = folder.join(path);
         let writing = || Error::io(format!("cannot write the theme file {}", file.display()));
-        if let Some(parent) = file.parent() {
-            std::fs::create_dir_all(parent).map_err(writing())?;
+        if *path == STYLE {
+            folders.iter().try_for_each(|folder: &PathBuf| sync_folder(folder)).map_err(writing())?;
         }
-        std::fs::write(&file, text).map_err(writing())?;
+        folders.extend(write_file(&file, text).map_err(writing())?);
     }
-    Ok(())
+    sync_folder(&folder).map_err(Error::io(format!("cannot write the theme {}", folder.display())))
+}
+
+/// Writes a file completely or not at all, and creates the folders that it is in. Returns the folders whose names have changed.
+fn write_file(path: &Path, text: &str) -> std::io::Result<Vec<PathBuf>> {
+    let Some(folder) = path.parent() else { return Ok(Vec::new()) };
+    let created = folder.ancestors().take_while(|folder| !folder.exists());
+    let changed = std::iter::once(path).chain(created).filter_map(Path::parent).map(Path::to_owned).collect();
+    std::fs::create_dir_all(folder)?;
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(UNFINISHED);
+    let mut file = std::fs::File::create(&unfinished)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&unfinished, path).map(|()| changed)
+}
+
+/// Makes the names in a folder durable. Windows has no such call.
+fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    if cfg!(unix) && !folder.as_os_str().is_empty() { std::fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]

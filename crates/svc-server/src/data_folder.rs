@@ -38,7 +38,19 @@ pub(crate) fn create(data: &Path) -> Result {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(data).map_err(Error::io(format!("cannot create the data folder {}", data.display())))
+    let missing: Vec<&Path> = data.ancestors().take_while(|folder| !folder.exists()).collect();
+    let created = builder.create(data).and_then(|()| missing.into_iter().try_for_each(sync_name));
+    created.map_err(Error::io(format!("cannot create the data folder {}", data.display())))
+}
+
+/// Makes the name of a folder durable. Without it, a power failure could remove the folder with all files that were synced in it.
+fn sync_name(folder: &Path) -> std::io::Result<()> {
+    // Windows has no such call. The parent of a relative name is the working folder.
+    if cfg!(unix) {
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    Ok(())
 }
 
 /// The state of a data folder.

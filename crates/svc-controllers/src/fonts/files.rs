@@ -69,7 +69,8 @@ pub(super) fn store(file: &File, folder: &Path) -> Result<String, Error> {
         let path = folder.join(&name);
         match fs::File::create_new(&path) {
             Ok(mut file) => {
-                file.write_all(&bytes).map_err(|e| failed(&e))?;
+                let written = file.write_all(&bytes).and_then(|()| file.sync_all());
+                written.and_then(|()| permissions::sync_folder(folder)).map_err(|e| failed(&e))?;
                 permissions::share(&path);
                 return Ok(name);
             }
