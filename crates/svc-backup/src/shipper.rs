@@ -135,8 +135,8 @@ impl Shipper {
             tracing::warn!("the log does not continue where the backup ended: a new generation begins");
             return self.begin();
         };
-        // Not before the frames were read: they are in the snapshot.
-        let time = now();
+        // What was acknowledged since then is not in the snapshot.
+        let time = frames.time();
         let image = self.reader.image(&mut frames)?;
         self.ship(frames, 0)?;
         if let (Some(image), Some(current)) = (image, &mut self.current) {
@@ -213,7 +213,8 @@ impl Shipper {
         let Some(mut frames) = self.reader.read(true)? else {
             return Err(BackupError::Nothing("the log has changed while it was read".to_owned()));
         };
-        let time = now();
+        // What was acknowledged since then is not in the snapshot.
+        let time = frames.time();
         let image = self.reader.image(&mut frames)?;
         self.reader.confirm(&frames);
         let mut random = [0; 4];

@@ -69,7 +69,7 @@ impl LogGate {
         // The commit is durable in any case, and is in the next stamp.
         self.stamp()
             .inspect_err(|error| tracing::error!(%error, "a commit has no time of its own"))
-            .map_or(0, |at| at.frame)
+            .map_or(0, |stamp| stamp.at.frame)
     }
 
     /// Writes the log to the database if it is long. If it is very long, waits for the follower first.
@@ -165,8 +165,8 @@ impl LogGate {
         self.set_keeping_up(false);
     }
 
-    /// Stamps what is new in the log, and returns its end.
-    pub(super) fn stamp(&self) -> Result<LogPosition> {
+    /// Stamps what is new in the log. Returns its end, and when that was the end.
+    pub(super) fn stamp(&self) -> Result<TimedPosition> {
         self.stamps().stamp().map_err(io)
     }
 

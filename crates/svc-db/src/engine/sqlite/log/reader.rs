@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::frames::{self, Frame, Header, LARGE, LogPosition};
 use super::gate::LogGate;
 use super::image::PageImage;
+use super::stamps::TimedPosition;
 use crate::engine::sqlite::connection::{self, LOG_SIZE, Mode, Sqlite};
 use crate::error::{Result, StoreError};
 
@@ -138,7 +139,7 @@ impl LogReader {
     /// whether a read transaction has kept everything after the position: then a log that was started over since begins there, since a
     /// log with frames is not started over before all of them are in the database.
     fn read_after(&self, before: &LogPosition, is_kept: bool) -> Result<Option<NewFrames>> {
-        let end = self.gate.stamp()?;
+        let TimedPosition { at: end, time } = self.gate.stamp()?;
         // After a stamp, since those of the log that is read are needed; the log itself may have been started over since.
         let log = self.open_log()?;
         let known = self.gate.known();
@@ -149,7 +150,7 @@ impl LogReader {
         }
         let Some((file, header)) = log else {
             // It was emptied after all of it had been read.
-            return Ok(is_kept.then(NewFrames::none));
+            return Ok(is_kept.then(|| NewFrames { time, ..NewFrames::none() }));
         };
         let start = match header.salts == before.salts {
             true => *before,
@@ -171,7 +172,9 @@ impl LogReader {
         if end.is_after(&read) {
             return Err(StoreError::Other("the end of the write-ahead log has no time".to_owned()));
         }
-        Ok(Some(NewFrames { file: Some((file, header)), start, frames, stamps, ..NewFrames::none() }))
+        // Others may have been stamped since then.
+        let time = stamps.last().map_or(time, |(_, stamped)| time.max(*stamped));
+        Ok(Some(NewFrames { file: Some((file, header)), start, frames, stamps, time, ..NewFrames::none() }))
     }
 
     /// Continues after frames that were read.
@@ -209,7 +212,7 @@ impl LogReader {
     /// # Errors
     /// If the log cannot be read.
     pub fn has_news(&self) -> Result<bool> {
-        Ok(self.next.is_some() || self.gate.is_waiting() || self.gate.stamp()? != self.position)
+        Ok(self.next.is_some() || self.gate.is_waiting() || self.gate.stamp()?.at != self.position)
     }
 
     /// The end of what was read.
@@ -287,6 +290,8 @@ pub struct NewFrames {
     frames: Vec<Frame>,
     /// Numbers of frames, and when all of these were committed.
     stamps: Vec<(usize, u64)>,
+    /// When nothing after the frames was acknowledged.
+    time: u64,
     asked: u64,
     /// A transaction that began before the frames were read.
     image: Option<Hold>,
@@ -297,7 +302,7 @@ pub struct NewFrames {
 impl NewFrames {
     fn none() -> Self {
         let (frames, stamps, start) = (Vec::new(), Vec::new(), LogPosition::default());
-        NewFrames { file: None, start, frames, stamps, asked: 0, image: None, loaded: None }
+        NewFrames { file: None, start, frames, stamps, time: 0, asked: 0, image: None, loaded: None }
     }
 
     /// Number of frames.
@@ -336,6 +341,12 @@ impl NewFrames {
     /// 1970. The last one is that of all frames. Times are in order, unless the clock was set back.
     pub fn stamps(&self) -> &[(usize, u64)] {
         &self.stamps
+    }
+
+    /// A time at which everything up to the end of the frames was committed and nothing after it was acknowledged, in milliseconds since
+    /// 1970. There is one also if there are no frames.
+    pub fn time(&self) -> u64 {
+        self.time
     }
 
     /// Appends the content of the page of a frame.

@@ -93,10 +93,12 @@ impl Stamps {
         Ok(stamps)
     }
 
-    /// Stamps what is new in the log, and returns its end.
-    pub(super) fn stamp(&mut self) -> std::io::Result<LogPosition> {
+    /// Stamps what is new in the log. Returns its end, and when that was the end.
+    pub(super) fn stamp(&mut self) -> std::io::Result<TimedPosition> {
         let before = self.end;
         self.end = self.read()?;
+        // After reading, and before the caller acknowledges anything.
+        let stamp = TimedPosition { at: self.end, time: now() };
         // The log is not started over before everything in it was stored.
         if let Some(from) = self.stored
             && self.end.salts != before.salts
@@ -112,12 +114,10 @@ impl Stamps {
             if self.known.len() >= MAX_STAMPS {
                 self.known.pop_front();
             }
-            // After reading, and before the caller acknowledges anything.
-            let stamp = TimedPosition { at: self.end, time: now() };
             self.known.push_back(stamp);
             self.append(&stamp.encode());
         }
-        Ok(self.end)
+        Ok(stamp)
     }
 
     fn read(&self) -> std::io::Result<LogPosition> {
@@ -135,7 +135,7 @@ impl Stamps {
 
     /// Everything up to now is not needed, and from here on a read transaction keeps the log. Returns its end.
     pub(super) fn start(&mut self) -> std::io::Result<LogPosition> {
-        let end = self.stamp()?;
+        let end = self.stamp()?.at;
         self.known.clear();
         (self.stored, self.link) = (Some(end), None);
         self.rewrite();

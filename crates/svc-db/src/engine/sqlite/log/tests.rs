@@ -312,7 +312,7 @@ fn continues_after_a_stop_in_a_log_that_was_started_over_when_it_was_read() {
     let at = reader.position();
     server.write("INSERT INTO t VALUES (2, 'b')");
     let written = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
-    assert_ne!(server.gate.stamp().unwrap().salts, at.salts, "the log was started over");
+    assert_ne!(server.gate.stamp().unwrap().at.salts, at.salts, "the log was started over");
     drop((reader, server));
     std::thread::sleep(Duration::from_millis(20));
     let server = Server::start(&path);
@@ -354,4 +354,31 @@ fn a_long_log_is_kept_until_it_is_followed() {
     let mut reader = server.follow(&path);
     copy.resume(&mut reader, &at);
     assert_eq!((copy.numbers(folder.path()).len(), copy.n_images), (16, 1));
+}
+
+#[test]
+fn the_time_of_an_image_is_not_later_than_what_is_missing_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let mut server = Server::start(&path);
+    server.write("INSERT INTO t VALUES (1, '')");
+    let mut reader = server.follow(&path);
+    reader.start().unwrap();
+    for has_frames in [false, true] {
+        if has_frames {
+            server.write("INSERT INTO t (text) VALUES ('in it')");
+        }
+        let mut frames = reader.read(true).unwrap().unwrap();
+        assert_eq!(frames.is_empty(), !has_frames);
+        std::thread::sleep(Duration::from_millis(2));
+        server.write("INSERT INTO t (text) VALUES ('after it')");
+        let image = reader.image(&mut frames).unwrap();
+        reader.confirm(&frames);
+        drop(image);
+        let later = reader.read(false).unwrap().unwrap();
+        let missing = later.stamps().first().unwrap().1;
+        assert!(frames.time() < missing, "{} {missing}", frames.time());
+        assert!(frames.stamps().iter().all(|(_, time)| *time <= frames.time()));
+        reader.confirm(&later);
+    }
 }
