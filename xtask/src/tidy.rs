@@ -74,7 +74,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("xtask", &["xtask-support"]),
     ("xtask-bench", &["xtask-support", "svc-brand"]),
     ("xtask-conformance", &["xtask-support", "svc-test-databases"]),
-    ("xtask-crash", &["xtask-support", "svc-brand", "svc-model", "svc-store", "svc-test-databases"]),
+    ("xtask-crash", &["xtask-support", "svc-brand", "svc-backup", "svc-db", "svc-model", "svc-store", "svc-test-databases"]),
     ("xtask-live", &["xtask-support", "svc-brand"]),
     ("xtask-stress", &["xtask-support", "xtask-bench", "svc-brand", "svc-test-databases"]),
     ("xtask-vectors", &["xtask-support", "svc-testkit"]),

@@ -3,9 +3,10 @@
 //! Clients create posts. On SQLite the server is killed repeatedly, and its database is checked for damage after each kill. On MySQL
 //! the database server is killed; the server must respond with 503 and `Retry-After` meanwhile and resume automatically. At the
 //! end every acknowledged write must be stored completely, and no other write partially. A server that backs up continuously is killed,
-//! and its backup is restored.
+//! and its backup is restored. And the power fails at every moment of some writes ([`power`]).
 
 mod backup;
+mod power;
 
 use std::{
     collections::BTreeMap,
@@ -52,6 +53,7 @@ enum Part {
     Sqlite,
     Mysql,
     Backup,
+    Power,
 }
 
 /// Arguments of the task.
@@ -72,6 +74,9 @@ struct Options {
     /// How many points in time are restored.
     #[arg(long, value_name = "N", default_value_t = 50)]
     points: usize,
+    /// During how many writes the power fails, before and after each sync.
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    power_writes: usize,
 }
 
 fn run(options: &Options) -> Result<()> {
@@ -90,6 +95,9 @@ fn run(options: &Options) -> Result<()> {
     if is_wanted(Part::Backup) {
         failures += backup::on_backup(&program, options.backup_kills, options.points)?;
         failures += backup::with_others(options.backup_kills, options.points)?;
+    }
+    if is_wanted(Part::Power) {
+        failures += power::on_power_failure(&program, options.power_writes)?;
     }
     if failures == 0 { Ok(()) } else { bail!("writes were lost, or restored wrongly") }
 }
