@@ -21,6 +21,7 @@ mod response;
 mod second_factor;
 mod sessions;
 mod set_up;
+mod shared_attempts;
 pub mod two_factor;
 mod view;
 
@@ -49,6 +50,7 @@ pub use identity::{ANONYMOUS, Identities, LoginSettings, SESSIONS, UserCredentia
 pub use rate_limit::Attempts;
 pub use redirect::{on_site, with_query};
 pub use response::PrivateResponse;
+pub use shared_attempts::ShareAttempts;
 
 /// State of the log-in pages.
 pub struct LoginPages {

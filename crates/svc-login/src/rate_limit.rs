@@ -6,14 +6,18 @@
 //! Clients of the REST API send their password with each request, so only wrong passwords count there. A network with too many
 //! of them gets 429, except for passwords that are right: checking them is cheap, and limited as well.
 //!
+//! Several servers on one database limit attempts together: what one has counted the others count, too, a second later
+//! (`shared_attempts.rs`).
+//!
 //! Failed logins are logged in one form.
 
 use std::{
+    collections::HashMap,
     convert::Infallible,
-    hash::{BuildHasher, Hash, RandomState},
+    hash::{BuildHasher, RandomState},
     net::IpAddr,
     num::NonZeroU32,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -24,9 +28,11 @@ use governor::{
     state::{InMemoryState, NotKeyed, StateStore},
 };
 use quick_cache::sync::Cache;
+use sha2::{Digest as _, Sha256};
 use svc_auth::basic;
 use svc_listen::network_of;
 use svc_metrics::Outcomes;
+use svc_store::login_attempts::{CountedAttempts, MAX_ADDED};
 
 /// A limit: the number of attempts at once, and the time after which one more is allowed.
 type Rate = (u32, Duration);
@@ -69,23 +75,58 @@ const MAX_REMEMBERED: usize = 10_000;
 /// Length to which account names are cut, in bytes.
 const NAME_LENGTH: usize = 100;
 
+/// Maximum number of counters whose attempts are not shared yet. Those beyond it limit one server only.
+const MAX_UNSHARED: usize = 10_000;
+
+/// A limit. Its name is the same on all servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Limit {
+    Form,
+    FormNetwork,
+    FormAccount,
+    Code,
+    CodeAccount,
+    Reset,
+    ResetMail,
+    ConfirmationMail,
+    Wrong,
+    ChecksAccount,
+    Checks,
+}
+
+/// All limits, with their names.
+const LIMITS: [(Limit, &str, Rate); 11] = [
+    (Limit::Form, "form", FORM),
+    (Limit::FormNetwork, "form-network", FORM_NETWORK),
+    (Limit::FormAccount, "form-account", FORM_ACCOUNT),
+    (Limit::Code, "code", CODE),
+    (Limit::CodeAccount, "code-account", CODE_ACCOUNT),
+    (Limit::Reset, "reset", RESET),
+    (Limit::ResetMail, "reset-mail", RESET_MAIL),
+    (Limit::ConfirmationMail, "confirmation-mail", RESET_MAIL),
+    (Limit::Wrong, "wrong", WRONG),
+    (Limit::ChecksAccount, "checks-account", CHECKS_ACCOUNT),
+    (Limit::Checks, "checks", CHECKS),
+];
+
+/// Name of successful log-ins among what is shared.
+const LOGGED_IN: &str = "logged-in";
+
+/// Whom an attempt counts for: a hash, the same on all servers.
+type Counter = u128;
+
+/// Attempts that other servers do not know of, by the name of the limit and the counter.
+type Unshared = HashMap<(&'static str, Counter), u32>;
+
 /// Counters of log-in attempts. They are lost on restart.
 pub struct Attempts {
-    form: Limiter<(IpAddr, String)>,
-    form_network: Limiter<IpAddr>,
-    form_account: Limiter<String>,
-    code: Limiter<(IpAddr, String)>,
-    code_account: Limiter<String>,
-    reset: Limiter<IpAddr>,
-    reset_mail: Limiter<String>,
-    confirmation_mail: Limiter<String>,
-    wrong: Limiter<IpAddr>,
-    checks_account: Limiter<(IpAddr, String)>,
-    checks: Limiter<IpAddr>,
+    limiters: [Limiter; LIMITS.len()],
     /// Networks with too many wrong passwords, with the end of the limit.
-    limited: Cache<IpAddr, Instant>,
+    limited: Cache<Counter, Instant>,
     /// Networks and accounts with a successful log-in.
-    logged_in: Cache<(IpAddr, String), ()>,
+    logged_in: Cache<Counter, ()>,
+    /// `None` if there are no other servers.
+    unshared: Option<Mutex<Unshared>>,
     /// Hashes of valid credentials.
     valid: Cache<u64, ()>,
     /// Secret key of these hashes.
@@ -93,15 +134,15 @@ pub struct Attempts {
     failures: Outcomes<{ FAILURES.len() }>,
 }
 
-struct Limiter<K: Hash + Eq + Clone>(RateLimiter<K, Counters<K>, DefaultClock>);
+struct Limiter(RateLimiter<Counter, Counters, DefaultClock>);
 
 /// The counters of a bounded number of keys.
-struct Counters<K>(Cache<K, Arc<InMemoryState>>);
+struct Counters(Cache<Counter, Arc<InMemoryState>>);
 
-impl<K: Hash + Eq + Clone> StateStore for Counters<K> {
-    type Key = K;
+impl StateStore for Counters {
+    type Key = Counter;
 
-    fn measure_and_replace<T, F, E>(&self, key: &K, count: F) -> Result<T, E>
+    fn measure_and_replace<T, F, E>(&self, key: &Counter, count: F) -> Result<T, E>
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
@@ -111,7 +152,7 @@ impl<K: Hash + Eq + Clone> StateStore for Counters<K> {
     }
 }
 
-impl<K: Hash + Eq + Clone> Limiter<K> {
+impl Limiter {
     fn new((burst, every): Rate) -> Self {
         let burst = NonZeroU32::new(burst).expect("a limit allows at least one attempt");
         let quota = Quota::with_period(every).expect("the time of a limit is not zero").allow_burst(burst);
@@ -122,27 +163,18 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
     ///
     /// # Errors
     /// Returns the time to wait if the limit is exceeded.
-    fn count(&self, key: &K) -> Result<(), Duration> {
-        self.0.check_key(key).map_err(|until| until.wait_time_from(self.0.clock().now()))
+    fn count(&self, key: Counter) -> Result<(), Duration> {
+        self.0.check_key(&key).map_err(|until| until.wait_time_from(self.0.clock().now()))
     }
 }
 
 impl Default for Attempts {
     fn default() -> Self {
         Attempts {
-            form: Limiter::new(FORM),
-            form_network: Limiter::new(FORM_NETWORK),
-            form_account: Limiter::new(FORM_ACCOUNT),
-            code: Limiter::new(CODE),
-            code_account: Limiter::new(CODE_ACCOUNT),
-            reset: Limiter::new(RESET),
-            reset_mail: Limiter::new(RESET_MAIL),
-            confirmation_mail: Limiter::new(RESET_MAIL),
-            wrong: Limiter::new(WRONG),
-            checks_account: Limiter::new(CHECKS_ACCOUNT),
-            checks: Limiter::new(CHECKS),
+            limiters: LIMITS.map(|(.., rate)| Limiter::new(rate)),
             limited: Cache::new(MAX_KEYS),
             logged_in: Cache::new(MAX_REMEMBERED),
+            unshared: None,
             valid: Cache::new(MAX_REMEMBERED),
             key: RandomState::new(),
             failures: Outcomes::new(FAILURES),
@@ -187,10 +219,34 @@ const FAILURES: [&str; 6] = [
     LoginFailure::WrongApplicationPassword.texts().1,
 ];
 
-/// The key of a network and an account. Letter case is ignored.
-fn pair(address: IpAddr, account: &str) -> (IpAddr, String) {
-    let end = account.floor_char_boundary(NAME_LENGTH);
-    (network_of(address), account[..end].to_lowercase())
+/// The counter of a network, or of an account, whose letter case is ignored, or of an account in a network.
+fn counter(network: Option<IpAddr>, account: Option<&str>) -> Counter {
+    let mut hash = Sha256::new();
+    // The parts cannot be mistaken for each other: an account comes after an end, which no address has.
+    hash.update(network.map(|network| network.to_string()).unwrap_or_default());
+    if let Some(account) = account {
+        let end = account.floor_char_boundary(NAME_LENGTH);
+        hash.update("\n");
+        hash.update(account.get(..end).unwrap_or_default().to_lowercase());
+    }
+    let mut bytes = [0; size_of::<Counter>()];
+    bytes.iter_mut().zip(hash.finalize()).for_each(|(to, from)| *to = from);
+    Counter::from_be_bytes(bytes)
+}
+
+/// The counter of an account.
+fn of_account(account: &str) -> Counter {
+    counter(None, Some(account))
+}
+
+/// The counter of a network.
+fn of_network(address: IpAddr) -> Counter {
+    counter(Some(network_of(address)), None)
+}
+
+/// The counter of an account in a network.
+fn of_both(address: IpAddr, account: &str) -> Counter {
+    counter(Some(network_of(address)), Some(account))
 }
 
 impl Attempts {
@@ -212,13 +268,13 @@ impl Attempts {
     /// # Errors
     /// Returns the time to wait if a limit is exceeded.
     pub fn at_form(&self, address: IpAddr, account: &str) -> Result<(), Duration> {
-        let pair = pair(address, account);
+        let both = of_both(address, account);
         // Attempts beyond the limit of one account do not count for the network.
-        self.form.count(&pair)?;
-        self.form_network.count(&pair.0)?;
-        match self.logged_in.get(&pair) {
+        self.count(Limit::Form, both)?;
+        self.count(Limit::FormNetwork, of_network(address))?;
+        match self.logged_in.get(&both) {
             Some(()) => Ok(()),
-            None => self.form_account.count(&pair.1),
+            None => self.count(Limit::FormAccount, of_account(account)),
         }
     }
 
@@ -227,11 +283,11 @@ impl Attempts {
     /// # Errors
     /// Returns the time to wait if a limit is exceeded.
     pub(crate) fn at_code(&self, address: IpAddr, login: &str) -> Result<(), Duration> {
-        let pair = pair(address, login);
-        self.code.count(&pair)?;
-        match self.logged_in.get(&pair) {
+        let both = of_both(address, login);
+        self.count(Limit::Code, both)?;
+        match self.logged_in.get(&both) {
             Some(()) => Ok(()),
-            None => self.code_account.count(&pair.1),
+            None => self.count(Limit::CodeAccount, of_account(login)),
         }
     }
 
@@ -240,7 +296,7 @@ impl Attempts {
     /// # Errors
     /// Returns the time to wait if the limit of the network is exceeded.
     pub(crate) fn at_reset(&self, address: IpAddr) -> Result<(), Duration> {
-        self.reset.count(&network_of(address))
+        self.count(Limit::Reset, of_network(address))
     }
 
     /// Counts a mail with a link to set a new password.
@@ -248,7 +304,7 @@ impl Attempts {
     /// # Errors
     /// Returns the time to wait if the limit of the account is exceeded.
     pub(crate) fn at_reset_mail(&self, login: &str) -> Result<(), Duration> {
-        self.reset_mail.count(&login.to_lowercase())
+        self.count(Limit::ResetMail, of_account(login))
     }
 
     /// Counts a mail that asks to confirm a new e-mail address of an account.
@@ -256,22 +312,25 @@ impl Attempts {
     /// # Errors
     /// Returns the time to wait if the limit of the account is exceeded.
     pub(crate) fn at_confirmation_mail(&self, login: &str) -> Result<(), Duration> {
-        self.confirmation_mail.count(&login.to_lowercase())
+        self.count(Limit::ConfirmationMail, of_account(login))
     }
 
     /// Records a successful log-in with the form.
     pub fn form_succeeded(&self, address: IpAddr, account: &str) {
-        self.logged_in.insert(pair(address, account), ());
+        let both = of_both(address, account);
+        self.logged_in.insert(both, ());
+        self.note(LOGGED_IN, both, 1);
     }
 
     /// Whether credentials of the API must not be checked now. Returns the time to wait.
     pub fn refuses_check(&self, address: IpAddr, sent: &basic::BasicCredentials) -> Option<Duration> {
-        let wait = self.limited_for(network_of(address))?;
+        let network = of_network(address);
+        let wait = self.limited_for(network)?;
         if self.valid.get(&self.hash(sent)).is_some() {
             return None;
         }
-        let pair = pair(address, &sent.login);
-        let checked = self.checks_account.count(&pair).and_then(|()| self.checks.count(&pair.0));
+        let account = self.count(Limit::ChecksAccount, of_both(address, &sent.login));
+        let checked = account.and_then(|()| self.count(Limit::Checks, network));
         checked.err().map(|until| until.max(wait))
     }
 
@@ -285,16 +344,85 @@ impl Attempts {
 
     /// Counts wrong credentials of the API. Returns the time to wait if a limit is exceeded.
     pub fn failed(&self, address: IpAddr) -> Option<Duration> {
-        let network = network_of(address);
+        let network = of_network(address);
         if let Some(wait) = self.limited_for(network) {
             return Some(wait);
         }
-        let wait = self.wrong.count(&network).err()?;
+        let wait = self.count(Limit::Wrong, network).err()?;
         self.limited.insert(network, Instant::now() + wait);
         Some(wait)
     }
 
-    fn limited_for(&self, network: IpAddr) -> Option<Duration> {
+    /// Counters that other servers are to know of, too ([`Self::take_unshared`]).
+    #[must_use]
+    pub fn shared(self) -> Self {
+        Attempts { unshared: Some(Mutex::default()), ..self }
+    }
+
+    /// Whether other servers are to know of attempts.
+    pub fn is_shared(&self) -> bool {
+        self.unshared.is_some()
+    }
+
+    /// Counts an attempt here and for other servers.
+    fn count(&self, limit: Limit, counter: Counter) -> Result<(), Duration> {
+        let Some((limiter, (_, name, _))) = self.limiters.iter().zip(LIMITS).find(|(_, (of, ..))| *of == limit) else {
+            return Ok(());
+        };
+        limiter.count(counter)?;
+        self.note(name, counter, 1);
+        Ok(())
+    }
+
+    fn note(&self, name: &'static str, counter: Counter, n: u32) {
+        let Some(unshared) = &self.unshared else { return };
+        let mut unshared = unshared.lock().unwrap_or_else(PoisonError::into_inner);
+        if unshared.len() < MAX_UNSHARED || unshared.contains_key(&(name, counter)) {
+            let counted = unshared.entry((name, counter)).or_default();
+            *counted = counted.saturating_add(n);
+        }
+    }
+
+    /// What was counted here and other servers do not know of: the largest numbers, if there are many. The others are forgotten.
+    pub(crate) fn take_unshared(&self) -> Vec<CountedAttempts> {
+        let taken = self
+            .unshared
+            .as_ref()
+            .map(|unshared| std::mem::take(&mut *unshared.lock().unwrap_or_else(PoisonError::into_inner)));
+        let counted = |((kind, counter), n): ((&'static str, Counter), u32)| CountedAttempts {
+            kind: kind.to_owned(),
+            counter,
+            n,
+        };
+        let mut counted: Vec<_> = taken.into_iter().flatten().map(counted).collect();
+        counted.sort_unstable_by_key(|counted| std::cmp::Reverse(counted.n));
+        counted.truncate(MAX_ADDED);
+        counted
+    }
+
+    /// Puts back what could not be shared.
+    pub(crate) fn keep_unshared(&self, counted: Vec<CountedAttempts>) {
+        for CountedAttempts { kind, counter, n } in counted {
+            let names = LIMITS.iter().map(|(_, name, _)| *name).chain([LOGGED_IN]);
+            names.filter(|name| *name == kind).for_each(|name| self.note(name, counter, n));
+        }
+    }
+
+    /// Counts what another server has counted.
+    pub(crate) fn count_of_others(&self, counted: &CountedAttempts) {
+        if counted.kind == LOGGED_IN {
+            self.logged_in.insert(counted.counter, ());
+            return;
+        }
+        let named = self.limiters.iter().zip(LIMITS).find(|(_, (_, name, _))| *name == counted.kind);
+        let Some((limiter, (limit, _, (burst, _)))) = named else { return };
+        let exceeded = (0..counted.n.min(burst)).find_map(|_| limiter.count(counted.counter).err());
+        if let (Limit::Wrong, Some(wait)) = (limit, exceeded) {
+            self.limited.insert(counted.counter, Instant::now() + wait);
+        }
+    }
+
+    fn limited_for(&self, network: Counter) -> Option<Duration> {
         self.limited.get(&network)?.checked_duration_since(Instant::now())
     }
 
@@ -387,12 +515,10 @@ mod tests {
         assert!((0..FORM.0 / 2).any(|_| attempts.at_form(HERE, "admin").is_err()));
         assert!((0..WRONG.0 / 2).any(|_| attempts.failed(HERE).is_some()));
         assert!(attempts.limited.len() <= MAX_KEYS);
-        let n_counters = [
-            attempts.form.0.into_state_store().0.len(),
-            attempts.form_network.0.into_state_store().0.len(),
-            attempts.form_account.0.into_state_store().0.len(),
-            attempts.wrong.0.into_state_store().0.len(),
-        ];
+        let used = [Limit::Form, Limit::FormNetwork, Limit::FormAccount, Limit::Wrong];
+        let limiters = attempts.limiters.into_iter().zip(LIMITS).filter(|(_, (limit, ..))| used.contains(limit));
+        let n_counters: Vec<usize> = limiters.map(|(limiter, _)| limiter.0.into_state_store().0.len()).collect();
+        assert_eq!(n_counters.len(), used.len());
         assert!(n_counters.iter().all(|n| (1_000..=MAX_KEYS).contains(n)), "{n_counters:?}");
     }
 
@@ -418,5 +544,59 @@ mod tests {
         assert!((100..200).contains(&n_checked), "{n_checked}");
         assert_eq!(attempts.refuses_check(HERE, &used), None);
         assert_eq!(attempts.refuses_check(THERE, &wrong), None);
+    }
+
+    /// Moves what each server has counted to the other.
+    fn exchange(one: &Attempts, other: &Attempts) {
+        let (of_one, of_other) = (one.take_unshared(), other.take_unshared());
+        of_one.iter().for_each(|counted| other.count_of_others(counted));
+        of_other.iter().for_each(|counted| one.count_of_others(counted));
+        assert!(one.take_unshared().is_empty(), "what others have counted is not shared again");
+    }
+
+    #[test]
+    fn servers_limit_attempts_together() {
+        let (one, other) = (Attempts::default().shared(), Attempts::default().shared());
+        for server in [&one, &other] {
+            for _ in 0..FORM.0 / 2 {
+                assert_eq!(server.at_form(HERE, "admin"), Ok(()));
+            }
+            for _ in 0..WRONG.0 / 2 + 1 {
+                assert_eq!(server.failed(THERE), None);
+            }
+        }
+        exchange(&one, &other);
+        for server in [&one, &other] {
+            assert!(server.at_form(HERE, "Admin").is_err());
+            assert_eq!(server.at_form(HERE, "other"), Ok(()));
+            assert!(server.failed(THERE).is_some());
+            assert_eq!(server.failed(HERE), None);
+        }
+        // A successful log-in exempts the network from the limit of the account, on all servers.
+        one.form_succeeded(THERE, "admin");
+        exchange(&one, &other);
+        let from = |n: u8| IpAddr::from([203, 0, 113, n]);
+        assert!((0..200).any(|n| other.at_form(from(n), "admin").is_err()));
+        assert_eq!(other.at_form(THERE, "admin"), Ok(()));
+    }
+
+    #[test]
+    fn what_cannot_be_shared_is_kept_within_bounds() {
+        let attempts = Attempts::default().shared();
+        for n in 0..2 * MAX_UNSHARED as u128 {
+            attempts.failed(IpAddr::from((((0x2001_0db8 << 32) | n) << 64).to_be_bytes()));
+        }
+        assert_eq!(attempts.unshared.as_ref().unwrap().lock().unwrap().len(), MAX_UNSHARED);
+        let _rest = attempts.take_unshared();
+        for _ in 0..3 {
+            attempts.failed(HERE);
+        }
+        let counted = attempts.take_unshared();
+        assert_eq!(counted.iter().map(|counted| counted.n).collect::<Vec<_>>(), [3]);
+        attempts.keep_unshared(counted.clone());
+        assert_eq!(attempts.take_unshared(), counted);
+        let alone = Attempts::default();
+        alone.failed(HERE);
+        assert!(alone.take_unshared().is_empty());
     }
 }

@@ -7,6 +7,7 @@ use svc_events::{
     purge::{self, Purges, QueuePurges},
     webhooks::{QueueWebhooks, Webhooks},
 };
+use svc_login::{Attempts, ShareAttempts};
 use svc_site::{
     Site,
     jobs::{CheckTermCounts, Deliver, JobTable, PublishPosts, RemoveInterruptedUploads, SendMails, WatchTheme},
@@ -27,6 +28,20 @@ pub(crate) fn table(site: &Arc<Site>) -> JobTable {
         Ok(job) => table.with(job),
         Err(error) => {
             tracing::error!(%error, "no mails are sent: the table of mails cannot be created");
+            table
+        }
+    }
+}
+
+/// Adds the job by which servers on one database limit log-in attempts together, if they do.
+pub(crate) fn with_shared_attempts(table: JobTable, site: &Arc<Site>, attempts: &Arc<Attempts>) -> JobTable {
+    if !attempts.is_shared() {
+        return table;
+    }
+    match ShareAttempts::new(Arc::clone(site), Arc::clone(attempts)) {
+        Ok(job) => table.with(job),
+        Err(error) => {
+            tracing::error!(%error, "this server limits log-in attempts by itself");
             table
         }
     }

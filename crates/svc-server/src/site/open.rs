@@ -13,7 +13,7 @@ use svc_mail::Mailer;
 use svc_new_site::{Created, NewSite, active_theme, theme};
 use svc_pages::{PageCache, SiteTexts};
 use svc_site::{Clock, HttpClient, Site};
-use svc_store::{DatabaseUrl, Store, StoreConfig};
+use svc_store::{DatabaseUrl, Store, StoreConfig, login_attempts};
 use svc_versions::Context;
 
 use super::{OpenSite, SiteBuilder, rest::Rest, stream::EventStreams};
@@ -83,7 +83,7 @@ impl SiteBuilder {
             config.explorer.unwrap_or(local).then(|| format!("{}/{}-explorer/", home.path(), site.brand.word()));
         let roles = two_factor_roles(config, &site)?;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys).with_two_factor_roles(roles));
-        let attempts = Arc::new(Attempts::default());
+        let attempts = Arc::new(attempts(&site.store));
         let rest = Rest::build(Arc::clone(&rest_site), self.register.clone(), config.debug)?;
         let lanes = Arc::new(Lanes::start().map_err(Error::io("cannot start threads"))?);
         let authenticator =
@@ -132,6 +132,18 @@ impl SiteBuilder {
             is_draining: Arc::default(),
             config: config.clone(),
         })
+    }
+}
+
+/// The counters of log-in attempts, which other servers on the database know of, too.
+fn attempts(store: &Store) -> Attempts {
+    match login_attempts::create_table(store) {
+        Ok(true) => Attempts::default().shared(),
+        Ok(false) => Attempts::default(),
+        Err(error) => {
+            tracing::warn!(%error, "each server limits log-in attempts by itself: cannot create the table that they share");
+            Attempts::default()
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod deploy;
 mod documentation;
 mod front;
 mod jobs;
+mod login_limits;
 mod mails;
 mod memory;
 mod messages;

@@ -10,6 +10,7 @@ DELETE FROM `postmeta` WHERE `post_id` = ? AND `meta_key` = ?
 DELETE FROM `postmeta` WHERE `post_id` = ? AND `meta_key` = ? AND `meta_value` = ?
 DELETE FROM `postmeta` WHERE `post_id` IN (?)
 DELETE FROM `posts` WHERE `ID` IN (?)
+DELETE FROM `svc_login_attempts` WHERE `id` IN (?)
 DELETE FROM `term_relationships` WHERE `object_id` = ? AND `term_taxonomy_id` IN (?)
 DELETE FROM `term_relationships` WHERE `object_id` IN (?)
 DELETE FROM `term_relationships` WHERE `term_taxonomy_id` = ?
@@ -25,6 +26,7 @@ INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?) ON 
 INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?, UUID(), ?) ON DUPLICATE KEY UPDATE `option_value` = VALUES(`option_value`)
 INSERT INTO `postmeta` (`post_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `posts` (`post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_title`, `post_excerpt`, `post_status`, `comment_status`, `ping_status`, `post_password`, `post_name`, `post_modified`, `post_modified_gmt`, `post_parent`, `guid`, `menu_order`, `post_type`, `post_mime_type`, `comment_count`, `to_ping`, `pinged`, `post_content_filtered`) VALUES (?)
+INSERT INTO `svc_login_attempts` (`server`, `kind`, `counter`, `n`, `created`) VALUES (?)
 INSERT INTO `term_relationships` (`object_id`, `term_taxonomy_id`, `term_order`) VALUES (?)
 INSERT INTO `term_taxonomy` (`term_id`, `taxonomy`, `description`, `parent`, `count`) VALUES (?)
 INSERT INTO `terms` (`name`, `slug`, `term_group`) VALUES (?)
@@ -157,6 +159,8 @@ SELECT `comment_date_gmt` FROM `comments` WHERE `comment_date_gmt` >= ? AND (`co
 SELECT `comment_date_gmt` FROM `comments` WHERE `comment_date_gmt` >= ? AND (`user_id` = ? OR `comment_author_email` = ?) ORDER BY `comment_date_gmt` DESC LIMIT ?
 SELECT `comment_id`, `meta_key`, `meta_value` FROM `commentmeta` WHERE `comment_id` = ? ORDER BY `meta_id` ASC
 SELECT `comment_id`, `meta_key`, `meta_value` FROM `commentmeta` WHERE `comment_id` IN (?) ORDER BY `meta_id` ASC
+SELECT `id` FROM `svc_login_attempts` WHERE `created` < ? ORDER BY `created` ASC LIMIT ?
+SELECT `id`, `server`, `kind`, `counter`, `n`, `created` FROM `svc_login_attempts` WHERE `id` > ? ORDER BY `id` ASC LIMIT ?
 SELECT `object_id` FROM `term_relationships` WHERE `term_taxonomy_id` = ? ORDER BY `object_id` ASC
 SELECT `object_id`, `term_taxonomy_id`, `term_order` FROM `term_relationships` WHERE `object_id` = ? ORDER BY `object_id` ASC, `term_taxonomy_id` ASC
 SELECT `option_id` FROM `options` WHERE `option_name` = ? FOR UPDATE

@@ -10,6 +10,7 @@ DELETE FROM "postmeta" WHERE "post_id" = ? AND "meta_key" = ?
 DELETE FROM "postmeta" WHERE "post_id" = ? AND "meta_key" = ? AND "meta_value" = ?
 DELETE FROM "postmeta" WHERE "post_id" IN (?)
 DELETE FROM "posts" WHERE "ID" IN (?)
+DELETE FROM "svc_login_attempts" WHERE "id" IN (?)
 DELETE FROM "term_relationships" WHERE "object_id" = ? AND "term_taxonomy_id" IN (?)
 DELETE FROM "term_relationships" WHERE "object_id" IN (?)
 DELETE FROM "term_relationships" WHERE "term_taxonomy_id" = ?
@@ -24,6 +25,7 @@ INSERT INTO "comments" ("comment_post_ID", "comment_author", "comment_author_ema
 INSERT INTO "options" ("option_name", "option_value", "autoload") VALUES (?) ON CONFLICT ("option_name") DO UPDATE SET "option_value" = "excluded"."option_value"
 INSERT INTO "postmeta" ("post_id", "meta_key", "meta_value") VALUES (?)
 INSERT INTO "posts" ("post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count", "to_ping", "pinged", "post_content_filtered") VALUES (?)
+INSERT INTO "svc_login_attempts" ("server", "kind", "counter", "n", "created") VALUES (?)
 INSERT INTO "term_relationships" ("object_id", "term_taxonomy_id", "term_order") VALUES (?)
 INSERT INTO "term_taxonomy" ("term_id", "taxonomy", "description", "parent", "count") VALUES (?)
 INSERT INTO "terms" ("name", "slug", "term_group") VALUES (?)
@@ -100,6 +102,8 @@ SELECT "comment_id", "meta_key", "meta_value" FROM "commentmeta" WHERE "comment_
 SELECT "comment_id", "meta_key", "meta_value" FROM "commentmeta" WHERE "comment_id" IN (?) ORDER BY "meta_id" ASC
 SELECT "day", SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? GROUP BY "day" ORDER BY "day" ASC
 SELECT "day", SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? GROUP BY "day" ORDER BY "day" DESC
+SELECT "id" FROM "svc_login_attempts" WHERE "created" < ? ORDER BY "created" ASC LIMIT ?
+SELECT "id", "server", "kind", "counter", "n", "created" FROM "svc_login_attempts" WHERE "id" > ? ORDER BY "id" ASC LIMIT ?
 SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" <> ? LIMIT ?
 SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" LIKE ? ESCAPE '\' LIMIT ?
 SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND ("meta_value" LIKE ? ESCAPE '\') LIMIT ?
