@@ -52,9 +52,9 @@ impl Job for ShareAttempts {
     async fn run(&self, cx: &Context) -> Outcome {
         let store = &self.site.store;
         let counted = self.attempts.take_unshared();
+        let now = self.site.clock().and_utc().timestamp();
         if !counted.is_empty() {
-            let (name, now) = (self.name.expose().to_owned(), self.site.clock().and_utc().timestamp());
-            let added = counted.clone();
+            let (name, added) = (self.name.expose().to_owned(), counted.clone());
             let done = store.write(cx, move |tx| login_attempts::add(tx, &name, &added, now)).await;
             if let Err(error) = done {
                 self.attempts.keep_unshared(counted);
@@ -62,7 +62,7 @@ impl Job for ShareAttempts {
             }
         }
         let after = self.last.load(Ordering::Relaxed);
-        let (counted, last) = store.read(cx, |db| login_attempts::of_others(db, self.name.expose(), after))?;
+        let (counted, last) = store.read(cx, |db| login_attempts::of_others(db, self.name.expose(), after, now))?;
         counted.iter().for_each(|counted| self.attempts.count_of_others(counted));
         self.last.store(last, Ordering::Relaxed);
         Ok(Next::After(INTERVAL))

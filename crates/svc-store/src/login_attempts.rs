@@ -92,10 +92,9 @@ pub fn add(tx: &mut Tx, server: &str, counted: &[CountedAttempts], now: i64) -> 
     if !counted.is_empty() {
         tx.change_rows(&insert, ATTEMPTS, &[])?;
     }
-    let kept = i64::try_from(KEPT.as_secs()).unwrap_or(i64::MAX);
     let mut old = Query::select();
     old.column("id").from(tx.table(NAME)).limit(MAX_DELETED);
-    old.and_where(Expr::col("created").lt(now.saturating_sub(kept))).order_by("created", Order::Asc);
+    old.and_where(Expr::col("created").lt(oldest_kept(now))).order_by("created", Order::Asc);
     let ids = tx.all(&old, |row| row.int(0))?;
     if !ids.is_empty() {
         let mut delete = Query::delete();
@@ -105,15 +104,20 @@ pub fn add(tx: &mut Tx, server: &str, counted: &[CountedAttempts], now: i64) -> 
     Ok(())
 }
 
-/// What other servers have added after the entry with this number, and the number of the last entry. What comes after the first few
-/// thousand is in the next result.
+/// When the oldest counts that matter were added, in seconds since the epoch.
+fn oldest_kept(now: i64) -> i64 {
+    now.saturating_sub(i64::try_from(KEPT.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// What other servers have added in the last minute after the entry with this number, and the number of the last entry. What comes after
+/// the first few thousand is in the next result. `now` is in seconds since the epoch.
 ///
 /// # Errors
 /// Those of the statement.
-pub fn of_others(db: &mut Db, server: &str, after: i64) -> Result<(Vec<CountedAttempts>, i64)> {
+pub fn of_others(db: &mut Db, server: &str, after: i64, now: i64) -> Result<(Vec<CountedAttempts>, i64)> {
     let mut select = Query::select();
     select.column("id").columns(COLUMNS).from(db.table(NAME)).and_where(Expr::col("id").gt(after));
-    select.order_by("id", Order::Asc).limit(MAX_READ);
+    select.and_where(Expr::col("created").gte(oldest_kept(now))).order_by("id", Order::Asc).limit(MAX_READ);
     let mut last = after;
     let entries = db.all(&select, |row| {
         last = row.int(0)?;
@@ -146,17 +150,19 @@ mod tests {
             let add = |server: &'static str, counted: Vec<CountedAttempts>, now| {
                 store.write_blocking(move |tx| add(tx, server, &counted, now)).unwrap();
             };
-            let of_others = |server: &str, after| store.read_blocking(|db| of_others(db, server, after)).unwrap();
+            let of_others =
+                |server: &str, after, now| store.read_blocking(|db| of_others(db, server, after, now)).unwrap();
             add("a", vec![counted("form", u128::MAX, 3), counted("wrong", 7, 1)], 1_000);
             add("b", vec![counted("form", 7, 2)], 1_001);
-            assert_eq!(of_others("a", 0).0, [counted("form", 7, 2)]);
-            let (found, last) = of_others("b", 0);
+            assert_eq!(of_others("a", 0, 1_001).0, [counted("form", 7, 2)]);
+            let (found, last) = of_others("b", 0, 1_001);
             assert_eq!(found, [counted("form", u128::MAX, 3), counted("wrong", 7, 1)]);
-            assert_eq!(of_others("b", last), (vec![], last));
+            assert_eq!(of_others("b", last, 1_001), (vec![], last));
             add("b", vec![], 1_061);
-            assert_eq!(of_others("c", 0).0, [counted("form", 7, 2)], "old ones are deleted");
+            assert_eq!(of_others("c", 0, 1_061).0, [counted("form", 7, 2)], "old ones are deleted");
             add("b", vec![counted("wrong", 1, 1); MAX_ADDED + 1], 1_062);
-            assert_eq!(of_others("c", 0).0.len(), MAX_ADDED);
+            assert_eq!(of_others("c", 0, 1_062).0.len(), MAX_ADDED);
+            assert_eq!(of_others("c", 0, 1_123), (vec![], 0), "old ones that are not deleted yet");
         });
     }
 }
