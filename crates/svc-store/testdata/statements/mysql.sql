@@ -160,7 +160,7 @@ SELECT `comment_date_gmt` FROM `comments` WHERE `comment_date_gmt` >= ? AND (`us
 SELECT `comment_id`, `meta_key`, `meta_value` FROM `commentmeta` WHERE `comment_id` = ? ORDER BY `meta_id` ASC
 SELECT `comment_id`, `meta_key`, `meta_value` FROM `commentmeta` WHERE `comment_id` IN (?) ORDER BY `meta_id` ASC
 SELECT `id` FROM `svc_login_attempts` WHERE `created` < ? ORDER BY `created` ASC LIMIT ?
-SELECT `id`, `server`, `kind`, `counter`, `n`, `created` FROM `svc_login_attempts` WHERE `id` > ? ORDER BY `id` ASC LIMIT ?
+SELECT `id`, `server`, `kind`, `counter`, `n`, `created` FROM `svc_login_attempts` WHERE `id` > ? AND `created` >= ? ORDER BY `id` ASC LIMIT ?
 SELECT `object_id` FROM `term_relationships` WHERE `term_taxonomy_id` = ? ORDER BY `object_id` ASC
 SELECT `object_id`, `term_taxonomy_id`, `term_order` FROM `term_relationships` WHERE `object_id` = ? ORDER BY `object_id` ASC, `term_taxonomy_id` ASC
 SELECT `option_id` FROM `options` WHERE `option_name` = ? FOR UPDATE

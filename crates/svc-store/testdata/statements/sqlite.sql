@@ -103,7 +103,7 @@ SELECT "comment_id", "meta_key", "meta_value" FROM "commentmeta" WHERE "comment_
 SELECT "day", SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? GROUP BY "day" ORDER BY "day" ASC
 SELECT "day", SUM(n) FROM "svc_day_count" WHERE "kind" = ? AND "post_type" IN (?) AND "post_status" IN (?) AND "n" > ? GROUP BY "day" ORDER BY "day" DESC
 SELECT "id" FROM "svc_login_attempts" WHERE "created" < ? ORDER BY "created" ASC LIMIT ?
-SELECT "id", "server", "kind", "counter", "n", "created" FROM "svc_login_attempts" WHERE "id" > ? ORDER BY "id" ASC LIMIT ?
+SELECT "id", "server", "kind", "counter", "n", "created" FROM "svc_login_attempts" WHERE "id" > ? AND "created" >= ? ORDER BY "id" ASC LIMIT ?
 SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" <> ? LIMIT ?
 SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND "meta_value" LIKE ? ESCAPE '\' LIMIT ?
 SELECT "meta_value", "n" FROM "svc_rights_count" WHERE "meta_key" = ? AND "n" > ? AND ("meta_value" LIKE ? ESCAPE '\') LIMIT ?
