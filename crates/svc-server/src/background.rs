@@ -74,7 +74,10 @@ pub(crate) fn report(config: &Config) -> (String, Vec<Vec<String>>) {
 /// Name, result, last and next run.
 fn columns(job: &SavedJob) -> Vec<String> {
     let result = match (&job.last_error, job.n_failures) {
-        (Some(error), 1..) => format!("failing ({} in a row): {error}", job.n_failures),
+        (Some(error), 1..) => {
+            let error = error.replace(char::is_control, " ");
+            format!("failing ({} in a row): {error}", job.n_failures)
+        }
         _ if job.n_runs > 0 => "good".to_owned(),
         _ => "has not run yet".to_owned(),
     };

@@ -98,10 +98,9 @@ impl SiteBuilder {
         let caching = shared_caching(config, &site);
         let origins = config.cors_origins.clone().map_or_else(Origins::default, Origins::only);
         let service = rest.service(limits, Arc::new(authenticator), runner, caching.clone(), origins);
-        let api = rest.server(&Context::background());
-        let api = format!("{}/{}", api.site_path(), api.url_prefix());
+        let urls = rest.server(&Context::background()).route_urls().clone();
         let streams =
-            EventStreams::new(Hub::new(svc_controllers::events::source(&rest_site)), &api, config.subscribers);
+            EventStreams::new(Hub::new(svc_controllers::events::source(&rest_site)), urls, config.subscribers);
         let dispatch = rest.clone();
         let login_pages = Arc::new(LoginPages {
             identities,

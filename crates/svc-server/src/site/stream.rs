@@ -27,6 +27,7 @@ use svc_events::{
 };
 use svc_listen::{Client, network_of};
 use svc_model::UserId;
+use svc_routing::RouteUrls;
 use tokio::time::{Instant, timeout_at};
 use tower::{Service, ServiceExt as _};
 
@@ -54,7 +55,8 @@ const RETRY: u32 = 2_000;
 #[derive(Clone)]
 pub(super) struct EventStreams {
     hub: Hub,
-    path: Arc<str>,
+    /// The URLs of the REST API, by which requests for the feed are found.
+    urls: Arc<RouteUrls>,
     limits: SubscriberLimits,
     open: Arc<Mutex<Open>>,
 }
@@ -98,9 +100,9 @@ struct Page {
 }
 
 impl EventStreams {
-    /// Streams of this hub's events. `api` is the path of the REST API.
-    pub(super) fn new(hub: Hub, api: &str, limits: SubscriberLimits) -> Self {
-        EventStreams { hub, path: format!("{api}{}", changes_route()).into(), limits, open: Arc::default() }
+    /// Streams of this hub's events. `urls` are those of the REST API.
+    pub(super) fn new(hub: Hub, urls: RouteUrls, limits: SubscriberLimits) -> Self {
+        EventStreams { hub, urls: Arc::new(urls), limits, open: Arc::default() }
     }
 
     /// The hub, which must run as a job.
@@ -111,8 +113,11 @@ impl EventStreams {
     /// Whether a request is for a stream.
     pub(super) fn is_for(&self, request: &Request) -> bool {
         request.method() == Method::GET
-            && request.uri().path() == &*self.path
             && request.headers().get_all(header::ACCEPT).iter().any(accepts_events)
+            && self
+                .urls
+                .route(request.uri().path(), request.uri().query().unwrap_or_default())
+                .is_some_and(|route| route == changes_route())
     }
 
     fn enter(&self, network: IpAddr) -> Option<Place> {

@@ -1,7 +1,7 @@
 //! The states of the jobs in a file, for programs such as `doctor` that run next to the server.
 
 use std::{
-    io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -81,10 +81,14 @@ impl SavedJobStates {
         Ok((age <= 2 * INTERVAL).then_some((states, age)))
     }
 
-    /// Replaces the file.
+    /// Replaces the file, which only the owner may read: errors name files and servers.
     fn write(&self, file: &Path) -> io::Result<()> {
         let new = file.with_extension("new");
-        std::fs::write(&new, serde_json::to_vec_pretty(self)?)?;
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&new)?.write_all(&serde_json::to_vec_pretty(self)?)?;
         std::fs::rename(&new, file)
     }
 }
