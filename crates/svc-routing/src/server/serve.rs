@@ -164,6 +164,10 @@ impl Server {
         if req.depth() >= MAX_DEPTH {
             return None;
         }
+        // Requests may end with a slash, but WordPress finds no route for such a link.
+        if href.split(['?', '#']).next().is_some_and(|path| path.ends_with('/')) {
+            return None;
+        }
         let (route, query) = self.route_of(href)?;
         let sub = self.attach_server(req.sub_request(Method::GET, route).with_query(query));
         let matched = self.find(&sub)?;
