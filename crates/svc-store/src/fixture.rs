@@ -124,3 +124,17 @@ pub(crate) fn database(server: &MariaDb) -> StoreConfig {
     let url = server.create(&format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed))).unwrap();
     StoreConfig::new(DatabaseUrl::MySql(url))
 }
+
+/// A generator of pseudo-random numbers (SplitMix64) with its seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// A number less than `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as usize % n
+    }
+}

@@ -1,7 +1,7 @@
 //! What searches and the indexer of a store share: the search index, the log that it follows, and requests to the indexer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use svc_db::RowLog;
@@ -15,6 +15,8 @@ pub(crate) struct SearchState {
     pub(crate) log: OnceLock<Arc<dyn RowLog>>,
     /// Posts that the index does not have, for ranked searches, and the state that they belong to.
     unindexed: Mutex<Option<(UnindexedKey, Arc<Segment>)>>,
+    /// Held by the search that indexes them.
+    indexing: Mutex<()>,
     requested: Mutex<Requested>,
     /// Whether there was a search since the indexer has last looked.
     has_searches: AtomicBool,
@@ -44,6 +46,11 @@ impl SearchState {
     pub(crate) fn unindexed(&self, key: UnindexedKey) -> Option<Arc<Segment>> {
         let cached = self.unindexed.lock().unwrap_or_else(PoisonError::into_inner);
         cached.as_ref().filter(|(of, _)| *of == key).map(|(_, segment)| Arc::clone(segment))
+    }
+
+    /// Waits until no other search indexes posts in memory, which many searches after a write would do at the same time.
+    pub(crate) fn begin_indexing(&self) -> MutexGuard<'_, ()> {
+        self.indexing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Caches the posts that the index does not have in a state, instead of those of another one.

@@ -8,7 +8,7 @@ use svc_model::{Post, PostId, UserId};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use super::*;
-use crate::{DatabaseUrl, Order, Page, SearchIndexConfig, SearchIndexer, Store, StoreConfig, fixture};
+use crate::{DatabaseUrl, Order, Page, SearchIndexConfig, SearchIndexer, Store, StoreConfig, fixture, fixture::Random};
 
 fn run(tx: &mut Tx, sql: &str) -> Result<()> {
     tx.execute_text(sql, &[]).map(drop)
@@ -52,18 +52,7 @@ const PARTS: [&str; 34] = [
     "x1",
 ];
 
-/// A generator of pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) as usize % n
-    }
-
     fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.below(list.len())]
     }

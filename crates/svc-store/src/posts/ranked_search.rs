@@ -166,7 +166,15 @@ fn in_memory(
     ids: Option<&[i64]>,
 ) -> Result<Option<Arc<Segment>>> {
     let cache_key = db.version(rows::POSTS).map(|version| UnindexedKey { version, mark, language });
-    if let Some(known) = cache_key.and_then(|key| caches.search.unindexed(key)) {
+    let cached = || cache_key.and_then(|key| caches.search.unindexed(key));
+    if let Some(known) = cached() {
+        return Ok(Some(known));
+    }
+    if ids.is_none() && has_many(db)? {
+        return Ok(None);
+    }
+    let _indexing = caches.search.begin_indexing();
+    if let Some(known) = cached() {
         return Ok(Some(known));
     }
     let (mut builder, mut left) = (SegmentBuilder::new(language), MAX_UNINDEXED_TEXT);
@@ -198,6 +206,14 @@ fn in_memory(
         caches.search.cache_unindexed(key, &segment);
     }
     Ok(Some(segment))
+}
+
+/// Whether the site has more posts than are searched without an index. Reads no texts.
+fn has_many(db: &mut Db) -> Result<bool> {
+    let mut s = Query::select();
+    s.column("ID").from(db.table("posts")).and_where(Expr::col("post_type").ne("revision"));
+    s.limit(1).offset(MAX_UNINDEXED as u64);
+    Ok(db.first(&s, |row| row.int(0))?.is_some())
 }
 
 /// Adds the next posts in the order of their ids, and returns the last id. `None` if their texts are too long.

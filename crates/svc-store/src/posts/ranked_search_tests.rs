@@ -12,7 +12,7 @@ use svc_model::{Post, PostId, UserId};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use super::*;
-use crate::{DatabaseUrl, Order, SearchIndexConfig, SearchIndexer, Store, StoreConfig, fixture};
+use crate::{DatabaseUrl, Order, SearchIndexConfig, SearchIndexer, Store, StoreConfig, fixture, fixture::Random};
 
 /// Words with another form of each.
 const WORDS: [(&str, &str); 20] = [
@@ -44,20 +44,9 @@ const FILLER: [&str; 24] = [
     "story", "paper", "window", "number", "letter", "minute", "answer", "colour", "village", "season", "question",
 ];
 
-/// A generator of pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) as usize % n
-    }
-
     /// Filler with some words in it, at even distances.
-    fn text(&mut self, length: usize, words: &[&str]) -> String {
+    fn filler(&mut self, length: usize, words: &[&str]) -> String {
         let mut text: Vec<&str> = (0..length).map(|_| FILLER[self.below(FILLER.len())]).collect();
         for (n, word) in words.iter().enumerate() {
             text[(2 * n + 1) * length / (2 * words.len())] = word;
@@ -77,25 +66,25 @@ fn articles(random: &mut Random) -> Vec<(String, String, Vec<(usize, u32)>)> {
     for n in 0..40 {
         let [(a, other_a), (b, other_b)] = subject(n);
         let title =
-            |random: &mut Random, words: &[&str]| format!("{} {}", random.text(3, words), FILLER[random.below(24)]);
+            |random: &mut Random, words: &[&str]| format!("{} {}", random.filler(3, words), FILLER[random.below(24)]);
         let about = [a, b, other_a, b, a, other_b];
-        articles.push((title(random, &[other_a, b]), random.text(80, &about), vec![(n, 3)]));
-        articles.push((title(random, &[a]), random.text(90, &[b, a, other_b, &format!("{a} {b}")]), vec![(n, 3)]));
+        articles.push((title(random, &[other_a, b]), random.filler(80, &about), vec![(n, 3)]));
+        articles.push((title(random, &[a]), random.filler(90, &[b, a, other_b, &format!("{a} {b}")]), vec![(n, 3)]));
         for _ in 0..3 {
-            articles.push((random.text(4, &[]), random.text(120, &[a, b, other_b, a]), vec![(n, 2)]));
+            articles.push((random.filler(4, &[]), random.filler(120, &[a, b, other_b, a]), vec![(n, 2)]));
         }
         for (word, other) in [(a, other_a), (b, other_b)] {
-            articles.push((title(random, &[word]), random.text(60, &[word, other, word]), vec![(n, 1)]));
+            articles.push((title(random, &[word]), random.filler(60, &[word, other, word]), vec![(n, 1)]));
         }
     }
     for n in 0..40 {
         let [(a, _), (b, _)] = subject(n);
         for _ in 0..4 {
-            articles.push((random.text(4, &[]), random.text(700, &[a, b]), vec![]));
+            articles.push((random.filler(4, &[]), random.filler(700, &[a, b]), vec![]));
         }
     }
     for _ in 0..300 {
-        articles.push((random.text(4, &[]), random.text(100, &[]), vec![]));
+        articles.push((random.filler(4, &[]), random.filler(100, &[]), vec![]));
     }
     articles
 }
@@ -260,8 +249,8 @@ fn change(store: &Store, random: &mut Random) {
         })
         .collect();
     let post = Post {
-        title: random.text(4, &words[..1]),
-        content: format!("<p>{}</p>", random.text(40, &words)),
+        title: random.filler(4, &words[..1]),
+        content: format!("<p>{}</p>", random.filler(40, &words)),
         post_type: ["post", "post", "page", "revision"][random.below(4)].to_owned(),
         status: ["publish", "publish", "draft", "private"][random.below(4)].to_owned(),
         password: ["", "", "", "secret"][random.below(4)].to_owned(),

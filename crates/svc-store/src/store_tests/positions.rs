@@ -9,20 +9,9 @@ use crate::comments::{self, CommentOrderBy, CommentQuery};
 use crate::posts::{self, PostOrderBy, PostQuery};
 use crate::terms::{self, TermOrderBy, TermQuery};
 use crate::users::{self, UserOrderBy, UserQuery};
-use crate::{Beyond, Order, Page, Position, SortValue, Store, StoreError, fixture, stamp};
-
-/// A generator of pseudo-random numbers (SplitMix64).
-struct Random(u64);
+use crate::{Beyond, Order, Page, Position, SortValue, Store, StoreError, fixture, fixture::Random, stamp};
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) as usize % n
-    }
-
     fn word(&mut self) -> String {
         ["alpha", "Alpha", "älpha", "beta", "", "Zeta", "0", "10", "9", "中文"][self.below(10)].to_owned()
     }

@@ -36,6 +36,7 @@ SELECT "ID" FROM "posts" WHERE "post_author" = ? AND ("post_status" = ? AND "pos
 SELECT "ID" FROM "posts" WHERE "post_author" = ? AND (("post_status" = ? AND "post_type" IN (?))) LIMIT ?
 SELECT "ID" FROM "posts" WHERE "post_name" = ? AND "post_status" = ? AND "post_type" IN (?) AND "ID" <> ?
 SELECT "ID" FROM "posts" WHERE "post_parent" = ? AND "post_type" = ?
+SELECT "ID" FROM "posts" WHERE "post_type" <> ? LIMIT ? OFFSET ?
 SELECT "ID" FROM "posts" WHERE "post_type" = ? AND "post_status" = ? LIMIT ?
 SELECT "ID" FROM "posts" WHERE "post_type" IN (?) AND "post_status" = ? AND "post_date_gmt" <> ? AND "post_date_gmt" <= ? ORDER BY "post_date_gmt" ASC, "ID" ASC LIMIT ?
 SELECT "ID", "post_author", "post_date", "post_date_gmt", "post_content", "post_title", "post_excerpt", "post_status", "comment_status", "ping_status", "post_password", "post_name", "post_modified", "post_modified_gmt", "post_parent", "guid", "menu_order", "post_type", "post_mime_type", "comment_count" FROM "posts" WHERE "ID" IN (?)
