@@ -236,7 +236,7 @@ fn subtypes(types: &[String]) -> SchemaBuilder {
 
 #[rustfmt::skip]
 fn facets_schema() -> Value {
-    let mut f = Fields::<(), ()>::new("search-facets");
+    let mut f = Fields::<(), ()>::new("search-summary");
     let field = |schema: SchemaBuilder| schema.context(&["view"]).readonly();
     let number = |about: &str| integer().describe(about);
     let of_type = object([("name", string().describe("Post type.")), ("count", number("Number of posts."))]);
