@@ -110,7 +110,6 @@ function upload(area, file) {
 }
 
 document.querySelectorAll("[data-upload]").forEach((area) => {
-  area.hidden = false;
   const all = async (files) => {
     let added = false;
     for (const file of files) added = (await upload(area, file)) || added;
