@@ -353,7 +353,7 @@ impl Attempts {
         Some(wait)
     }
 
-    /// Counters that other servers are to know of, too ([`Self::take_unshared`]).
+    /// Counters that other servers are to know of, too, through [`ShareAttempts`](crate::ShareAttempts).
     #[must_use]
     pub fn shared(self) -> Self {
         Attempts { unshared: Some(Mutex::default()), ..self }
