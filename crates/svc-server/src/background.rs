@@ -64,15 +64,15 @@ pub(crate) fn report(config: &Config) -> (String, Vec<Vec<String>>) {
     match SavedJobStates::read(&states_file(config)) {
         Ok(Some((states, age))) => {
             let title = format!("background jobs of the server, {} ago:", seconds(age));
-            (title, states.jobs.iter().map(columns).collect())
+            (title, states.jobs.iter().map(|job| columns(job, age)).collect())
         }
         Ok(None) => ("background jobs: no server is running".to_owned(), Vec::new()),
         Err(error) => (format!("background jobs: their states cannot be read: {error}"), Vec::new()),
     }
 }
 
-/// Name, result, last and next run.
-fn columns(job: &SavedJob) -> Vec<String> {
+/// Name, next run, last run and result of a job whose state has this age.
+fn columns(job: &SavedJob, age: Duration) -> Vec<String> {
     let result = match (&job.last_error, job.n_failures) {
         (Some(error), 1..) => {
             let error = error.replace(char::is_control, " ");
@@ -83,12 +83,12 @@ fn columns(job: &SavedJob) -> Vec<String> {
     };
     let last = match (job.since_last_run, job.duration) {
         (Some(_), _) if job.is_running => String::new(),
-        (Some(since), Some(took)) => format!("last run {} before, took {} ms", seconds(since), took.as_millis()),
+        (Some(since), Some(took)) => format!("last run {} ago, took {} ms", seconds(since + age), took.as_millis()),
         _ => String::new(),
     };
     let next = match (job.is_running, job.until_next_run, job.since_last_run) {
-        (true, _, Some(since)) => format!("running for {}", seconds(since)),
-        (_, Some(until), _) => format!("next in {}", seconds(until)),
+        (true, _, Some(since)) => format!("running for {}", seconds(since + age)),
+        (_, Some(until), _) => format!("next in {}", seconds(until.saturating_sub(age))),
         _ => "next when something is to be done".to_owned(),
     };
     vec![job.name.clone(), next, last, result]
@@ -108,6 +108,7 @@ mod tests {
 
     #[test]
     fn jobs_are_described_with_result_last_and_next_run() {
+        const AGE: Duration = Duration::from_secs(2);
         let job = SavedJob {
             name: "job".to_owned(),
             n_runs: 0,
@@ -115,21 +116,21 @@ mod tests {
             since_last_run: None,
             duration: None,
             last_error: None,
-            until_next_run: Some(Duration::from_secs(600)),
+            until_next_run: Some(Duration::from_secs(602)),
             is_running: false,
         };
-        assert_eq!(columns(&job), ["job", "next in 10 min", "", "has not run yet"]);
+        assert_eq!(columns(&job, AGE), ["job", "next in 10 min", "", "has not run yet"]);
         let (second, took) = (Some(Duration::from_secs(1)), Some(Duration::from_millis(2)));
         let ran = SavedJob { n_runs: 1, since_last_run: second, duration: took, ..job };
-        let last = "last run 1 s before, took 2 ms";
-        assert_eq!(columns(&ran), ["job", "next in 10 min", last, "good"]);
+        let last = "last run 3 s ago, took 2 ms";
+        assert_eq!(columns(&ran, AGE), ["job", "next in 10 min", last, "good"]);
         let waits = SavedJob { until_next_run: None, ..ran.clone() };
-        assert_eq!(columns(&waits), ["job", "next when something is to be done", last, "good"]);
+        assert_eq!(columns(&waits, AGE), ["job", "next when something is to be done", last, "good"]);
         let runs = SavedJob { is_running: true, ..waits.clone() };
-        assert_eq!(columns(&runs), ["job", "running for 1 s", "", "good"]);
+        assert_eq!(columns(&runs, AGE), ["job", "running for 3 s", "", "good"]);
         let recovered = SavedJob { last_error: Some("full".to_owned()), ..waits };
-        assert_eq!(columns(&recovered)[3], "good");
+        assert_eq!(columns(&recovered, AGE)[3], "good");
         let failing = SavedJob { n_failures: 3, ..recovered };
-        assert_eq!(columns(&failing)[3], "failing (3 in a row): full");
+        assert_eq!(columns(&failing, AGE)[3], "failing (3 in a row): full");
     }
 }
