@@ -354,13 +354,54 @@ async fn the_url_filter_changes_the_url_of_each_path() {
             assert_eq!(found, urls, "{method} {route}");
             n_checked += urls.len();
             for (name, value) in without.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("link")) {
-                let (url, rest) = value.strip_prefix('<').and_then(|value| value.split_once('>')).unwrap();
-                let url = if api(&url) { expected(url) } else { url.to_owned() };
-                assert!(with.all(name).contains(&format!("<{url}>{rest}").as_str()), "{method} {route}: {with:?}");
+                let entries = value.split(", <").map(|entry| {
+                    let (url, rest) = entry.trim_start_matches('<').split_once('>').unwrap();
+                    let url = if api(&url) { expected(url) } else { url.to_owned() };
+                    format!("<{url}>{rest}")
+                });
+                let entries: Vec<String> = entries.collect();
+                assert!(with.all(name).contains(&entries.join(", ").as_str()), "{method} {route}: {with:?}");
             }
         }
     }
     assert!(n_checked > 300, "{n_checked}");
+}
+
+/// The links of a route come first and the API root last, in one line; or they replace it, if it is set so.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_api_root_is_appended_to_links() {
+    let root = "<http://site.example/svc-json/>; rel=\"https://api.w.org/\"";
+    for appended in [true, false] {
+        let value = if appended { "true" } else { "false" };
+        let settings = [("append_root_link", value), ("environment", "local"), ("site_url", "http://site.example")];
+        let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &settings).await;
+        let user = site.app_password();
+        for tag in ["a", "b"] {
+            let body = json!({ "name": tag }).to_string();
+            let headers = [("Authorization", basic(&user)), ("Content-Type", "application/json".to_owned())];
+            let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            assert_eq!(send(site.address, "POST", "/svc-json/svc/v2/tags", &headers, &body).await.status, 201);
+        }
+        let next = "<http://site.example/svc-json/svc/v2/tags?per_page=1&page=2>; rel=\"next\"";
+        let post = site.get("/svc-json/svc/v2/posts/1").await.json()["link"].as_str().unwrap().to_owned();
+        let alternate = format!("<{post}>; rel=\"alternate\"; type=text/html");
+        for (path, own) in [
+            ("/svc-json/svc/v2/types", None),
+            ("/svc-json/svc/v2/tags", None),
+            ("/svc-json/nosuch", None),
+            ("/svc-json/svc/v2/tags?per_page=1", Some(next)),
+            ("/svc-json/svc/v2/posts/1", Some(&alternate)),
+        ] {
+            let expected = match own {
+                Some(own) if appended => format!("{own}, {root}"),
+                Some(own) => own.to_owned(),
+                None => root.to_owned(),
+            };
+            assert_eq!(site.get(path).await.all("link"), [expected.as_str()], "{path}");
+            // From the cache of responses as well.
+            assert_eq!(site.get(path).await.all("link"), [expected.as_str()], "{path}");
+        }
+    }
 }
 
 /// An API whose filter returns no root is not announced.

@@ -146,6 +146,8 @@ pub struct Config {
     pub environment: Option<Environment>,
     /// The response to a request with a wrong application password.
     pub wrong_application_password: WrongPassword,
+    /// Whether the `Link` to the API root is appended to the links of an API response.
+    pub append_root_link: bool,
     /// Roles whose users must set up two-factor log-in.
     pub two_factor_roles: Vec<String>,
     /// Whether changes to existing objects over the REST API require a precondition.
@@ -333,6 +335,7 @@ impl Config {
             })?,
             environment: read.optional("environment", str::parse)?,
             wrong_application_password: read.required("wrong_application_password", values::wrong_password)?,
+            append_root_link: read.required("append_root_link", values::boolean)?,
             require_preconditions: read.required("require_preconditions", values::boolean)?,
             batch_requests: read.required("batch_requests", batch_requests)?,
             users: read.required("users", str::parse)?,

@@ -91,6 +91,7 @@ pub const SETTINGS: &[Setting] = &[
     row("theme", "NAME", None, "Theme to activate at every start [default: the one stored in the database]"),
     row("environment", "KIND", None, "local or production; in production, application passwords are accepted in requests over TLS only: that of this server, or as a trusted proxy reports [default: local if the site's URL is a loopback address]"),
     row("wrong_application_password", "WHAT", Some("error"), "Response to a request with a wrong application password: error (401), or anonymous (that of an anonymous caller, as in WordPress)"),
+    row("append_root_link", "BOOL", Some("true"), "Append the Link to the API root to the links of an API response; false: only responses without links of their own have it, as in WordPress"),
     row("two_factor_roles", "LIST", Some(""), "Comma-separated roles whose users must set up two-factor log-in, such as administrator,editor"),
     row("revisions", "N", Some("all"), "Number of revisions to store per post: all, or a number"),
     row("require_preconditions", "BOOL", Some("false"), "Reject changes to existing objects over the REST API without If-Match or If-Unmodified-Since (428)"),

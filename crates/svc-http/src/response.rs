@@ -102,11 +102,14 @@ pub(crate) fn content(
     served: Served,
     format: &JsonFormat,
     method: &Method,
+    append_root_link: bool,
 ) -> (StatusCode, HeaderMap, Bytes) {
     let mut status = served.status;
+    let root = out.get(LINK).filter(|_| append_root_link).cloned();
     for (name, value) in served.headers.iter() {
         set(&mut out, name, value);
     }
+    add_root_link(&mut out, root.as_ref());
     let body = match served.body {
         Body::Empty => Bytes::new(),
         Body::Raw(raw) => {
@@ -129,6 +132,18 @@ pub(crate) fn content(
         conditional::add_validators(&mut out, &served.headers, &served.validators, whole);
     }
     (status, out, body)
+}
+
+/// Appends the link to the API root to the links of a route. All are in one line, since many clients read one line of a name.
+fn add_root_link(out: &mut HeaderMap, root: Option<&HeaderValue>) {
+    let (Some(root), Some(links)) = (root, out.get(LINK)) else { return };
+    if links == root {
+        return;
+    }
+    let all = [links.as_bytes(), b", ", root.as_bytes()].concat();
+    if let Ok(all) = HeaderValue::from_bytes(&all) {
+        out.insert(LINK, all);
+    }
 }
 
 /// Builds the HTTP response.

@@ -529,7 +529,8 @@ impl RestService {
         }
         let (key, cacheable) = (key.filter(|_| served.cacheable), served.cacheable);
         let denial = DenialCode::of(&served);
-        let (status, mut headers, body) = response::content(out, served, &format, &effective_method);
+        let (status, mut headers, body) =
+            response::content(out, served, &format, &effective_method, site.append_root_link);
         let is_public = !is_personal
             && !self.0.caching.is_none()
             && cacheable

@@ -60,6 +60,9 @@ pub struct SiteInfo {
     pub brand: Brand,
     /// The link relation for discovery, which is also the prefix of relation names that the CURIE abbreviates.
     pub link_relation: String,
+    /// Whether the `Link` to the API root is appended to the links of a route (specification, section Discovery). Otherwise only
+    /// responses without links of their own have it, as in WordPress.
+    pub append_root_link: bool,
     /// Whether developer notices are sent as headers.
     pub debug: bool,
     /// Whether `_jsonp` is supported.
@@ -98,6 +101,7 @@ impl SiteInfo {
         Self {
             brand,
             link_relation: LINK_RELATION.to_owned(),
+            append_root_link: true,
             debug: false,
             jsonp: true,
             param_order: ParamOrder::default(),

@@ -16,7 +16,11 @@ use svc_site::{Clock, HttpClient, Site};
 use svc_store::{DatabaseUrl, Store, StoreConfig, login_attempts};
 use svc_versions::Context;
 
-use super::{OpenSite, SiteBuilder, rest::Rest, stream::EventStreams};
+use super::{
+    OpenSite, SiteBuilder,
+    rest::{Rest, RestOptions},
+    stream::EventStreams,
+};
 use crate::{
     config::{Config, Environment, KEY_FILE, SiteUrl},
     data_folder,
@@ -84,7 +88,8 @@ impl SiteBuilder {
         let roles = two_factor_roles(config, &site)?;
         let identities = Arc::new(Identities::new(Arc::clone(&site), keys).with_two_factor_roles(roles));
         let attempts = Arc::new(attempts(&site.store));
-        let rest = Rest::build(Arc::clone(&rest_site), self.register.clone(), config.debug)?;
+        let options = RestOptions { debug: config.debug, append_root_link: config.append_root_link };
+        let rest = Rest::build(Arc::clone(&rest_site), self.register.clone(), options)?;
         let lanes = Arc::new(Lanes::start().map_err(Error::io("cannot start threads"))?);
         let authenticator =
             SiteAuthenticator::new(Arc::clone(&identities), Arc::clone(&attempts), config.wrong_application_password);

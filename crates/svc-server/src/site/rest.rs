@@ -24,10 +24,18 @@ const MAX_AGE: Duration = Duration::from_mins(1);
 #[derive(Clone)]
 pub(super) struct Rest(Arc<Inner>);
 
+/// Settings of the API that are the same for each of its requests.
+pub(super) struct RestOptions {
+    /// Whether developer notices are sent as headers.
+    pub(super) debug: bool,
+    /// Whether the `Link` to the API root is appended to the links of a route.
+    pub(super) append_root_link: bool,
+}
+
 struct Inner {
     rest_site: Arc<RestSite>,
     register: Vec<Register>,
-    debug: bool,
+    options: RestOptions,
     requests: Arc<RequestCounts>,
     current: ArcSwapOption<Built>,
     /// Why it could not be built last.
@@ -65,9 +73,13 @@ struct WithUrls {
 }
 
 impl Rest {
-    pub(super) fn build(rest_site: Arc<RestSite>, register: Vec<Register>, debug: bool) -> crate::error::Result<Self> {
+    pub(super) fn build(
+        rest_site: Arc<RestSite>,
+        register: Vec<Register>,
+        options: RestOptions,
+    ) -> crate::error::Result<Self> {
         let (requests, current, failure) = (Arc::default(), ArcSwapOption::empty(), Mutex::default());
-        let inner = Inner { rest_site, register, debug, requests, current, failure };
+        let inner = Inner { rest_site, register, options, requests, current, failure };
         let first = build_server(&Context::background(), &inner)
             .map_err(|e| Error::Refused(format!("cannot build the REST API: {}", e.message())))?;
         for notice in first.with_urls.of(Transport::Plain).server.notices() {
@@ -166,7 +178,9 @@ fn build_server(cx: &Context, inner: &Inner) -> Result<Built, svc_schema::Error>
     // Without TLS, so that the routes do not depend on the request during which the server is built.
     let plain = cx.over(Transport::Plain);
     let (mut info, settings) = (svc_controllers::site_info(&plain, site)?, site.settings(&plain)?);
-    (info.debug, info.requests) = (inner.debug, Arc::clone(&inner.requests));
+    info.debug = inner.options.debug;
+    info.append_root_link = inner.options.append_root_link;
+    info.requests = Arc::clone(&inner.requests);
     let extensions = site.active_extensions(&settings);
     let mut registry = Registry::for_site(info);
     svc_controllers::mount(&plain, &mut registry, rest_site)?;
