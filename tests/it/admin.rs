@@ -4,6 +4,7 @@ mod menus;
 mod permalinks;
 mod templates;
 mod transfer;
+mod webhooks;
 
 use serde_json::{Value, json};
 use svc_server::SiteBuilder;
@@ -84,6 +85,7 @@ const PAGES: &[(&str, usize)] = &[
     ("/wp-admin/user-new.php", 4),
     ("/wp-admin/options-general.php", 4),
     ("/wp-admin/options-permalink.php", 4),
+    ("/wp-admin/webhooks.php", 4),
     ("/wp-admin/export.php", 4),
     ("/wp-admin/import.php", 4),
     ("/wp-admin/site-health.php", 4),

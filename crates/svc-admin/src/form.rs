@@ -35,6 +35,8 @@ pub(crate) enum Control {
     Choice(Vec<(String, String)>),
     /// True or false.
     Check,
+    /// A list of texts, one per line.
+    List,
 }
 
 /// A control with its value.
@@ -59,6 +61,13 @@ pub(crate) struct FormView {
     pub(crate) delete: Option<&'static str>,
     /// The question before the deletion, which scripts ask.
     pub(crate) confirm: &'static str,
+}
+
+impl FieldView {
+    /// Whether the control is a list, which needs few lines.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.field.control, Control::List)
+    }
 }
 
 impl FormView {
@@ -96,6 +105,9 @@ impl Field {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Bool(true)) => "1".to_owned(),
             None | Some(Value::Null | Value::Bool(false)) => String::new(),
+            Some(Value::Array(texts)) if matches!(self.control, Control::List) => {
+                texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
+            }
             Some(other) => other.to_string(),
         }
     }
@@ -114,6 +126,7 @@ impl Field {
     fn to_json(&self, value: &str) -> Value {
         match self.control {
             Control::Check => Value::Bool(!value.is_empty()),
+            Control::List => value.lines().map(str::trim).filter(|line| !line.is_empty()).collect(),
             Control::Number if value.is_empty() => 0.into(),
             Control::Number => value.trim().parse::<i64>().map_or_else(|_| value.into(), Value::from),
             _ => value.into(),

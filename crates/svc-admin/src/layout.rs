@@ -36,6 +36,8 @@ const NO_TERMS: &[&str] = &["nav_menu", "wp_pattern_category"];
 /// Names of pages that WordPress does not have, or has with another content.
 pub(crate) const ROLES: &str = "roles.php";
 pub(crate) const STATUS: &str = "site-health.php";
+pub(crate) const WEBHOOKS: &str = "webhooks.php";
+pub(crate) const WEBHOOK: &str = "webhook.php";
 
 /// Names of pages that WordPress has as well.
 pub(crate) const PERMALINKS: &str = "options-permalink.php";
@@ -271,7 +273,8 @@ impl AdminRequest<'_> {
         }
         if self.can("manage_options") {
             let mut item = entry("Settings", self.url("options-general.php", &[]));
-            item.children = vec![entry("Permalinks", self.url(PERMALINKS, &[]))];
+            item.children =
+                vec![entry("Permalinks", self.url(PERMALINKS, &[])), entry("Webhooks", self.url(WEBHOOKS, &[]))];
             nav.push(item);
             if self.admin.history.is_some() {
                 nav.push(entry("Status", self.url(STATUS, &[])));

@@ -21,6 +21,7 @@ mod status;
 mod templates;
 mod terms;
 mod users;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -204,6 +205,8 @@ impl AdminRequest<'_> {
             layout::EXPORT => self.show_export().await,
             layout::IMPORT => self.show_import().await,
             layout::STATUS => self.show_status().await,
+            layout::WEBHOOKS => self.list_webhooks().await,
+            layout::WEBHOOK => self.show_webhook().await,
             _ => Err(not_found()),
         }
     }
@@ -224,6 +227,8 @@ impl AdminRequest<'_> {
             "options-general.php" => self.save_settings(form).await,
             layout::PERMALINKS => self.save_permalinks(form).await,
             layout::IMPORT => self.change_import(form).await,
+            layout::WEBHOOKS => self.create_webhook(form).await,
+            layout::WEBHOOK => self.change_webhook(form).await,
             _ => Err(not_found()),
         }
     }

@@ -18,6 +18,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("restored-revision", "The revision has been restored."),
     ("reset", "The theme's version is back."),
     ("uploaded", "Uploaded."),
+    ("queued", "Queued: the delivery is below as soon as it is sent."),
 ];
 
 /// The message of a key; empty for an unknown one.

@@ -97,6 +97,11 @@ async fn all_pages_are_accessible_and_calm_at_every_width() {
     let slow = json!({"offline": false, "latency": 20, "downloadThroughput": 60_000, "uploadThroughput": 60_000});
     tab.call("Network.emulateNetworkConditions", slow);
     let home = dashboard(tab, &site);
+    let hook = json!({"url": "https://front.example/hook", "events": ["post.*"]});
+    let hook = site.post("/svc-json/svc/v2/webhooks", &site.app_password(), &hook).await.json();
+    let delivery = format!("/svc-json/svc/v2/webhooks/{}/test", hook["id"].as_str().unwrap());
+    assert_eq!(site.post(&delivery, &site.app_password(), &json!({})).await.status, 202);
+    let webhook = format!("webhook.php?id={}", hook["id"].as_str().unwrap());
     for (name, path) in [
         ("dashboard", ""),
         ("posts", "edit.php"),
@@ -114,6 +119,8 @@ async fn all_pages_are_accessible_and_calm_at_every_width() {
         ("new-user", "user-new.php"),
         ("settings", "options-general.php"),
         ("permalinks", "options-permalink.php"),
+        ("webhooks", "webhooks.php"),
+        ("webhook", &webhook),
         ("export", "export.php"),
         ("import", "import.php"),
         ("status", "site-health.php"),
