@@ -7,10 +7,35 @@ use svc_db::{Change, Db, Result, Rows, StoreError, Tx};
 
 use crate::Page;
 
-/// Defines the conditions of a list: a struct with public fields, and a setter for each field with the field's name. Each has the
-/// fields that select a page ([`crate::position::Bounds`]).
+/// Defines the conditions of a list: a struct with public fields, and a setter for each field with the field's name. The fields that
+/// select a page ([`crate::position::Bounds`]) are added.
 macro_rules! list_query {
     (
+        $(#[$attribute:meta])*
+        pub struct $query:ident {
+            $($(#[$field_attribute:meta])* pub $field:ident: $kind:ty,)+
+        }
+    ) => {
+        crate::query::list_query! {
+            @with_page
+            $(#[$attribute])*
+            pub struct $query {
+                $($(#[$field_attribute])* pub $field: $kind,)+
+                /// Maximum number of items; `None` is unlimited.
+                pub limit: Option<u64>,
+                /// Number of items to skip.
+                pub offset: u64,
+                /// Whether to count all matches.
+                pub total: bool,
+                /// Only what follows in the order of the list. The total is that of the whole list.
+                pub beyond: Option<crate::Beyond>,
+                /// Whether to return the position of the last item on the page ([`crate::Page::next`]).
+                pub next: bool,
+            }
+        }
+    };
+    (
+        @with_page
         $(#[$attribute:meta])*
         pub struct $query:ident {
             $($(#[$field_attribute:meta])* pub $field:ident: $kind:ty,)+

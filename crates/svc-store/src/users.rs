@@ -145,16 +145,6 @@ list_query! {
         pub order_by: UserOrderBy,
         /// Sort direction.
         pub order: Order,
-        /// Maximum number of users.
-        pub limit: Option<u64>,
-        /// Number of users to skip.
-        pub offset: u64,
-        /// Whether to count all matches.
-        pub total: bool,
-        /// Only what follows in the order of the list. The total is that of the whole list.
-        pub beyond: Option<Beyond>,
-        /// Whether to return the position of the last item on the page ([`Page::next`]).
-        pub next: bool,
     }
 }
 

@@ -4,8 +4,8 @@ use chrono::NaiveDateTime;
 use svc_model::{PostId, TermId, UserId};
 
 use super::search::SearchColumn;
+use crate::Order;
 use crate::query::list_query;
-use crate::{Beyond, Order};
 
 /// Sort order of posts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,16 +199,6 @@ list_query! {
         pub meta: Clauses<MetaClause>,
         /// Sort orders, most significant first. If empty, by date, newest first. Ties are broken by id.
         pub order_by: Vec<(PostOrderBy, Order)>,
-        /// Maximum number of posts; `None` is unlimited.
-        pub limit: Option<u64>,
-        /// Number of posts to skip.
-        pub offset: u64,
-        /// Whether to count all matches.
-        pub total: bool,
-        /// Only what follows in the order of the list. The total is that of the whole list.
-        pub beyond: Option<Beyond>,
-        /// Whether to return the position of the last item on the page ([`crate::Page::next`]).
-        pub next: bool,
     }
 }
 
