@@ -312,7 +312,7 @@ fn complete_index(mut response: Response, req: &Request, site: &Site) -> Respons
         let url = file.map_or(String::new(), |file| format!("{}/{}", settings.uploads_url(), file.text()));
         data.insert("site_icon_url".to_owned(), json!(url));
     }
-    let wants_links = req.wants("_links") || req.has_param("_embed");
+    let wants_links = req.wants_index_links();
     if wants_links && can_see_active_theme(site, &settings, req) {
         let href = settings.urls.rest(&format!("/{}/themes/{}", site.brand.namespace(), settings.option("stylesheet")));
         response.links.add(format!("{LINK_RELATION}active-theme"), Link::new(href));

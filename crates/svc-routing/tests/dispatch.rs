@@ -436,6 +436,21 @@ async fn index_has_the_selected_fields() {
 }
 
 #[tokio::test]
+async fn index_has_links_if_they_or_what_they_embed_are_selected() {
+    let server = demo();
+    for (query, has_links) in [
+        ("", true),
+        ("_fields=name", false),
+        ("_fields=name&_embed", true),
+        ("_fields=_links", true),
+        ("_fields=_embedded", true),
+    ] {
+        let index = body(&server, Request::get("/").with_query_string(query)).await;
+        assert_eq!(index["_links"]["help"][0]["href"].is_string(), has_links, "{query}");
+    }
+}
+
+#[tokio::test]
 async fn options_of_hidden_and_unknown_routes() {
     let server = demo();
     let options = |route: &str| server.dispatch(Request::new(Method::OPTIONS, route));

@@ -456,6 +456,11 @@ impl Request {
         self.fields().is_none_or(|set| set.is_included(field))
     }
 
+    /// Whether the index of the site has links: `_fields` includes them or what is embedded from them, or `_embed` requires them.
+    pub fn wants_index_links(&self) -> bool {
+        self.wants("_links") || self.wants("_embedded") || self.has_param("_embed")
+    }
+
     /// Values attached by the server or the embedding program.
     pub fn extensions(&self) -> &Extensions {
         &self.0.extensions

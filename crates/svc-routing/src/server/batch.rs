@@ -236,8 +236,10 @@ fn split_url(url: &str) -> Option<(&str, &str)> {
     };
     let slash = rest.find('/').unwrap_or(rest.len());
     let (authority, path) = rest.split_at(slash);
-    let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
-    (!authority.is_empty() && (port.is_empty() || port.parse::<u16>().is_ok())).then_some((path, query))
+    let address = authority.rsplit_once('@').map_or(authority, |(_, address)| address);
+    // Colons in brackets are part of an IPv6 address.
+    let (host, port) = address.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).unwrap_or((address, ""));
+    (!host.is_empty() && (port.is_empty() || port.parse::<u16>().is_ok())).then_some((path, query))
 }
 
 fn is_scheme(text: &str) -> bool {
@@ -266,6 +268,12 @@ mod tests {
             ("http://a:/x", Some(("/x", ""))),
             ("a+b-c.1://h/x", Some(("/x", ""))),
             ("//h/x", Some(("/x", ""))),
+            ("http://user@:80", None),
+            ("//user@/x", None),
+            ("//:80", None),
+            ("http://user:word@h:80/x", Some(("/x", ""))),
+            ("http://[::1]/x", Some(("/x", ""))),
+            ("http://[::1]:80/x", Some(("/x", ""))),
             // These have no scheme.
             ("a_b://h/x", Some(("a_b://h/x", ""))),
             ("://h/x", None),

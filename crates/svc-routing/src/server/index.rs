@@ -74,7 +74,7 @@ async fn site_index(server: &Server, req: &Request) -> Response {
         }
     }
     let mut res = Response::new(data);
-    if req.wants("_links") || req.has_param("_embed") {
+    if req.wants_index_links() {
         res.links.add("help", Link::new(HELP));
     }
     let mut res = server.hooks().run_index(res, req).await;
