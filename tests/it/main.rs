@@ -18,6 +18,7 @@ mod first_run;
 mod fuzz_corpus;
 mod hooks;
 mod import;
+mod lanes;
 mod log;
 mod logged_in_pages;
 mod login;

@@ -11,6 +11,7 @@ mod list;
 mod media;
 mod menus;
 mod notices;
+mod pages;
 mod permalinks;
 mod post;
 mod posts;
@@ -31,16 +32,17 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::{any, get},
 };
-use http::{Method, StatusCode, header};
+use http::{Method, StatusCode, header, request::Parts};
 use quick_cache::sync::Cache;
 use serde_json::json;
-use svc_http::context_of;
-use svc_login::{Form, LoginPages, Page, PrivateRequest, PrivateResponse};
+use svc_http::{Cost, context_of};
+use svc_login::{LoginPages, Page, PrivateRequest, PrivateResponse};
 use svc_metrics::History;
 use svc_schema::Error;
 use svc_site::transfer::runs::ImportRuns;
 
 pub use import::upload_router;
+use pages::AdminPage;
 use request::{ACTION, AdminRequest};
 
 /// Maximum size of a form, in bytes. A post is the largest.
@@ -100,6 +102,12 @@ impl Admin {
         self
     }
 
+    /// The cost of requests to the [`router`]: heavy for lists that are searched, and far into them.
+    pub fn cost(&self) -> impl Fn(&Parts) -> Cost + use<> {
+        let path = self.path.clone();
+        move |parts| pages::cost(&path, &parts.uri)
+    }
+
     fn asset_urls(&self) -> assets::Urls {
         self.urls.clone()
     }
@@ -109,8 +117,8 @@ impl Admin {
 pub fn router(admin: Admin) -> Router {
     let path = admin.path.clone();
     Router::new()
-        .route(&path, any(handle_root))
-        .route(&format!("{path}/"), any(handle_root))
+        .route(&path, any(handle))
+        .route(&format!("{path}/"), any(handle))
         .route(&format!("{path}/assets/{{name}}"), get(handle_asset))
         .route(&format!("{path}/{{*page}}"), any(handle))
         .with_state(Arc::new(admin))
@@ -120,11 +128,8 @@ async fn handle_asset(Path(name): Path<String>) -> Response {
     assets::respond(&name).unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
 }
 
-async fn handle_root(State(admin): State<Arc<Admin>>, request: Request) -> Response {
-    admin.respond("", request).await
-}
-
-async fn handle(State(admin): State<Arc<Admin>>, Path(page): Path<String>, request: Request) -> Response {
+async fn handle(State(admin): State<Arc<Admin>>, request: Request) -> Response {
+    let page = pages::name_in(&admin.path, request.uri()).into_owned();
     admin.respond(&page, request).await
 }
 
@@ -132,14 +137,14 @@ impl Admin {
     async fn respond(&self, page: &str, request: Request) -> Response {
         let cx = context_of(request.extensions());
         let parts = PrivateRequest::of(&request, &self.pages);
-        let wants_json = parts.headers.get(header::ACCEPT).is_some_and(|accept| accept == "application/json");
+        let wants_json = wants_json(&parts);
         let response = match self.pages.session(&parts, parts.admin_scheme()) {
             Ok(Some(session)) => {
                 let visit = AdminRequest::new(self, parts, session);
                 match visit.is_download(page).then(|| visit.download()) {
                     Some(Ok(file)) => return file,
                     Some(Err(error)) => layout::failure(&visit, &error).await,
-                    None => visit.respond(page, request, wants_json).await,
+                    None => visit.respond(page, request).await,
                 }
             }
             Ok(None) => self.pages.identities.site.settings(&cx).map(|settings| {
@@ -155,19 +160,31 @@ impl Admin {
     }
 }
 
+/// Whether the editor's script sends the request, which expects JSON.
+fn wants_json(parts: &PrivateRequest) -> bool {
+    parts.headers.get(header::ACCEPT).is_some_and(|accept| accept == "application/json")
+}
+
 /// A response for the editor's script.
 fn json_response(status: u16, data: &serde_json::Value) -> PrivateResponse {
     PrivateResponse::json(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), data)
 }
 
 impl AdminRequest<'_> {
-    async fn respond(&self, page: &str, request: Request, wants_json: bool) -> Page {
+    async fn respond(&self, page: &str, request: Request) -> Page {
+        let (page, wants_json) = (AdminPage::find(page), wants_json(&self.parts));
         let shown = if matches!(*request.method(), Method::GET | Method::HEAD) {
-            self.show(page).await
+            match page {
+                Some(page) => (page.show)(self).await,
+                None => Err(not_found()),
+            }
         } else {
             let pages = &self.admin.pages;
             match pages.submitted(&self.parts, request, &self.session, ACTION, MAX_FORM).await {
-                Ok(form) => self.submit(page, &form, wants_json).await,
+                Ok(form) => match page.and_then(|page| page.submit) {
+                    Some(submit) => submit(self, &form).await,
+                    None => Err(not_found()),
+                },
                 Err(refused) if wants_json => {
                     let data = json!({"message": "This form has expired."});
                     return Ok(json_response(refused.status().as_u16(), &data));
@@ -179,57 +196,6 @@ impl AdminRequest<'_> {
             Err(error) if wants_json => Ok(post::save::error_for_script(&error)),
             Err(error) => layout::failure(self, &error).await,
             shown => shown,
-        }
-    }
-
-    /// Shows a page. The names are those of WordPress's pages, so that links of other programs lead there.
-    async fn show(&self, page: &str) -> Page {
-        match page {
-            "" | "index.php" => self.dashboard().await,
-            "edit.php" => self.list_posts().await,
-            "post.php" => self.edit_post().await,
-            "post-new.php" => self.new_post().await,
-            "revision.php" => self.show_revisions().await,
-            "upload.php" => self.list_media().await,
-            "edit-comments.php" => self.list_comments().await,
-            "edit-tags.php" => self.list_terms().await,
-            "term.php" => self.edit_term().await,
-            "nav-menus.php" => self.show_menus().await,
-            layout::TEMPLATES => self.show_templates().await,
-            "users.php" => self.list_users().await,
-            layout::ROLES => self.show_roles().await,
-            "user-new.php" => self.new_user().await,
-            "user-edit.php" => self.edit_user().await,
-            "options-general.php" => self.show_settings().await,
-            layout::PERMALINKS => self.show_permalinks().await,
-            layout::EXPORT => self.show_export().await,
-            layout::IMPORT => self.show_import().await,
-            layout::STATUS => self.show_status().await,
-            layout::WEBHOOKS => self.list_webhooks().await,
-            layout::WEBHOOK => self.show_webhook().await,
-            _ => Err(not_found()),
-        }
-    }
-
-    /// Handles the form of a page.
-    async fn submit(&self, page: &str, form: &Form, wants_json: bool) -> Page {
-        match page {
-            "edit.php" | "upload.php" => self.change_posts(form).await,
-            "post.php" => self.save_post(form, wants_json).await,
-            "revision.php" => self.restore_revision(form).await,
-            "edit-comments.php" => self.change_comments(form).await,
-            "edit-tags.php" => self.change_terms(form).await,
-            "term.php" => self.save_term(form).await,
-            "nav-menus.php" => self.change_menu(form).await,
-            layout::TEMPLATES => self.change_template(form).await,
-            "user-new.php" => self.create_user(form).await,
-            "user-edit.php" => self.save_user(form).await,
-            "options-general.php" => self.save_settings(form).await,
-            layout::PERMALINKS => self.save_permalinks(form).await,
-            layout::IMPORT => self.change_import(form).await,
-            layout::WEBHOOKS => self.create_webhook(form).await,
-            layout::WEBHOOK => self.change_webhook(form).await,
-            _ => Err(not_found()),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
+use svc_http::Cost;
 use svc_login::{Form, PrivateResponse};
 
 use crate::{
@@ -133,10 +134,22 @@ struct ListPage<'a> {
     nonce_header: String,
 }
 
+fn page_number(query: &Form) -> u64 {
+    query.get("paged").parse().unwrap_or(1).max(1)
+}
+
+/// The cost of a list with this query and number of rows on a page: heavy for a search, and far into the list.
+pub(crate) fn cost(query: &Form, per_page: u64) -> Cost {
+    if !query.get("s").is_empty() {
+        return Cost::Heavy;
+    }
+    Cost::of_offset((page_number(query) - 1).saturating_mul(per_page))
+}
+
 impl AdminRequest<'_> {
     /// The number of the list's page.
     pub(crate) fn page_number(&self) -> u64 {
-        self.param("paged").parse().unwrap_or(1).max(1)
+        page_number(&self.parts.query)
     }
 
     /// The URL of the shown list with this parameter replaced; an empty value removes it.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Number of terms on a page of the list.
-const PER_PAGE: &str = "100";
+pub(crate) const PER_PAGE: u64 = 100;
 
 impl AdminRequest<'_> {
     async fn taxonomy(&self) -> Result<TaxonomyInfo, Error> {
@@ -59,7 +59,7 @@ impl AdminRequest<'_> {
             .get(&info.rest_base)
             .query("context", "edit")
             .query("search", self.param("s"))
-            .query("per_page", PER_PAGE)
+            .query("per_page", PER_PAGE.to_string())
             .query("page", self.page_number().to_string())
             .query("_fields", "id,name,slug,count,parent,link,_links")
             .send()

@@ -7,16 +7,16 @@ use std::{
 };
 
 use axum::{
+    Router,
     body::Body,
     extract::{Request, State},
-    middleware::Next,
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse as _, Response},
 };
 use futures_util::FutureExt as _;
-use http::StatusCode;
+use http::{StatusCode, request::Parts};
 use http_body::Body as _;
-use svc_http::{Overloaded, Runner};
-use svc_site::url_resolver;
+use svc_http::{Cost, Overloaded, Runner};
 use tokio::sync::Semaphore;
 
 /// Maximum size of a form of the site's pages, in bytes. Comments are the largest.
@@ -25,19 +25,34 @@ const FORM_LIMIT: usize = 1 << 20;
 /// Permits for larger forms, which are posts from the admin: the user is not known before the form is read.
 static LARGE_FORMS: Semaphore = Semaphore::const_new(8);
 
-/// Where [`in_lane`] runs requests.
+/// Estimates the cost of a request. It must neither block nor read data.
+type EstimateCost = dyn Fn(&Parts) -> Cost + Send + Sync;
+
+/// The lanes for requests for pages and forms.
 #[derive(Clone)]
-pub struct PageLane {
+pub struct PageLanes {
     /// The lanes.
     pub runner: Arc<dyn Runner>,
     /// Maximum size of a large form, in bytes.
     pub max_form: usize,
 }
 
-/// Runs requests for pages and forms in the lanes.
-pub async fn in_lane(State(lane): State<PageLane>, request: Request, next: Next) -> Response {
+impl PageLanes {
+    /// Runs all requests to these routes in the lane for their cost. The extensions of the request that `cost` gets contain its
+    /// [context](svc_http::context_of).
+    pub fn wrap(&self, router: Router, cost: impl Fn(&Parts) -> Cost + Send + Sync + 'static) -> Router {
+        let cost: Arc<EstimateCost> = Arc::new(cost);
+        router.layer(from_fn_with_state((self.clone(), cost), in_lane))
+    }
+}
+
+async fn in_lane(
+    State((lanes, cost)): State<(PageLanes, Arc<EstimateCost>)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let PageLanes { runner, max_form } = lanes;
     let (mut head, body) = request.into_parts();
-    let PageLane { runner, max_form } = lane;
     let cx = runner.context(&head);
     head.extensions.insert(cx.clone());
     // A slow client must not occupy a lane while it sends its form.
@@ -48,9 +63,9 @@ pub async fn in_lane(State(lane): State<PageLane>, request: Request, next: Next)
     let Ok(form) = axum::body::to_bytes(body, limit).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
-    let request = Request::from_parts(head.clone(), Body::from(form));
+    let cost = cost(&head);
+    let request = Request::from_parts(head, Body::from(form));
     let work = async move { AssertUnwindSafe(cx.run(next.run(request))).catch_unwind().await };
-    let cost = url_resolver::cost(head.uri.path(), head.uri.query().unwrap_or_default());
     match svc_http::run(&*runner, cost, work).await {
         Ok(Ok(response)) => response,
         // For the middleware that responds to panics.

@@ -23,9 +23,9 @@ use axum::{
     extract::{Request, State},
     response::Response,
 };
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, request::Parts};
 use svc_auth::caps::PostCap;
-use svc_http::context_of;
+use svc_http::{Cost, context_of};
 use svc_login::Identities;
 use svc_permalinks::{Lookup, LookupTarget};
 use svc_render::{
@@ -33,16 +33,16 @@ use svc_render::{
     feeds::{Missing, with_feeds},
 };
 use svc_site::{
-    Access, Settings, SiteResult,
+    Access, Settings, Site, SiteResult,
     preview_links::{self, TOKEN_PARAM},
     sitemaps::{self, Sitemaps},
-    url_resolver::{PageResolver, PageTarget, PageUrl, Resolved},
+    url_resolver::{self, PageResolver, PageTarget, PageUrl, Resolved},
 };
 use svc_store::{Db, posts};
 use svc_versions::Context;
 
 pub use format::{SiteTexts, Texts};
-pub use in_lane::{PageLane, in_lane};
+pub use in_lane::PageLanes;
 pub use other_brands::OtherBrands;
 pub use page_cache::{PageCache, respond_cached};
 pub use to_explorer::ToExplorer;
@@ -78,6 +78,17 @@ pub fn router(
 ) -> Router {
     let pages = Pages { renderer, format, sheet: theme::Sheet::default(), identities, account };
     Router::new().fallback(handle).with_state(Arc::new(pages))
+}
+
+/// The cost of requests to the [`router`]: that of the page at the URL. Before the site's settings are known it is light, as they are
+/// read first.
+pub fn cost(site: &Arc<Site>) -> impl Fn(&Parts) -> Cost + use<> {
+    let site = Arc::clone(site);
+    move |parts| {
+        let Some(settings) = site.last_settings(context_of(&parts.extensions).transport()) else { return Cost::Light };
+        let url = PageUrl::new(parts.uri.path(), parts.uri.query().unwrap_or_default());
+        url_resolver::cost(&settings, &url)
+    }
 }
 
 /// The parts of a request for a page.

@@ -160,6 +160,11 @@ fn parse(file: &str) -> Option<(&str, u64)> {
     Some((name, number))
 }
 
+/// Number of URLs in the lists before the one with this file name.
+pub(crate) fn offset_of(file: &str) -> u64 {
+    parse(file).map_or(0, |(_, number)| offset(number))
+}
+
 /// Everything that has public URLs, in the order of the index.
 fn subjects(site: &Site) -> impl Iterator<Item = SitemapKind<'_>> {
     let types =

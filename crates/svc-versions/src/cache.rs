@@ -113,6 +113,15 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         found.map(|entry| (entry.value.clone(), Arc::clone(&entry.dependencies)))
     }
 
+    /// The last value that was computed for a key, valid or not, if it is still cached. Use it for estimates.
+    pub fn last<Q>(&self, transport: Transport, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.entries.peek(&KeyOverRef(transport, key)).map(|entry| entry.value.clone())
+    }
+
     /// The values of several keys, as [`get`](Self::get) returns them. Of neighbours that share their dependencies, these are checked
     /// and recorded once.
     pub fn get_many(
@@ -239,6 +248,10 @@ mod tests {
         assert_eq!(cache.get(&cx, &versions, &1, new), None, "a change is in progress");
         change.end();
         assert_eq!(cache.get(&cx, &versions, &1, versions.stamp()), None);
+        assert_eq!(
+            [cache.last(PLAIN, &1), cache.last(PLAIN, &2), cache.last(Transport::Tls, &1)],
+            [Some("new"), None, None]
+        );
         let usage = cache.usage();
         assert_eq!((usage.entries, usage.hits, usage.misses), (1, 4, 3));
     }

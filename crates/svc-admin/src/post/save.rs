@@ -38,7 +38,8 @@ struct Saved {
 
 impl AdminRequest<'_> {
     /// Saves a post or file, or moves it to the trash.
-    pub(crate) async fn save_post(&self, form: &Form, wants_json: bool) -> Page {
+    pub(crate) async fn save_post(&self, form: &Form) -> Page {
+        let wants_json = crate::wants_json(&self.parts);
         let sent_id = || form.get("post").parse().ok().filter(|id| *id > 0);
         let id = self.id("post").or_else(sent_id).or_else(|| self.created_by(form));
         let (info, stored) = match id {

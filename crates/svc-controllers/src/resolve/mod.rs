@@ -66,16 +66,18 @@ impl Controller for Resolve {
             .one_of(["view"])
             .default("view");
         let args = Args::from([("url", url), ("context", context)]);
+        let site = Arc::clone(&self.site);
+        let cost = move |req: &Request| cost(&site, req);
         let endpoint = get(Self::fetch, public).args(args).cost(cost).cacheable().returns(Returns::Item);
         vec![Route::new("/resolve").unlisted().schema(Schema::compile(self.fields.item_schema())).endpoint(endpoint)]
     }
 }
 
-/// The cost of finding what the URL shows.
-fn cost(req: &Request) -> Cost {
-    let url = req.sent_param("url").and_then(|url| url.as_str()).unwrap_or_default();
-    let (path, query) = url.split_once('?').unwrap_or((url, ""));
-    url_resolver::cost(path, query)
+/// The cost of finding what the URL shows: light before the settings are known, as they are read first.
+fn cost(site: &Site, req: &Request) -> Cost {
+    let sent = req.sent_param("url").and_then(|url| url.as_str());
+    let Some((sent, settings)) = sent.zip(site.last_settings(req.cx().transport())) else { return Cost::Light };
+    request::page_url(&settings, sent).map_or(Cost::Light, |url| url_resolver::cost(&settings, &url))
 }
 
 /// What the URL leads to for this caller; `None` if the site's pages respond with 404.

@@ -65,7 +65,7 @@ impl Cost {
 }
 
 /// Estimates the cost of a request from the parameters that were sent, before they are validated.
-type EstimateCost = fn(&Request) -> Cost;
+type EstimateCost = Arc<dyn Fn(&Request) -> Cost + Send + Sync>;
 
 /// An endpoint: methods, callback, permission, arguments. `C` is the controller that its methods belong to.
 pub struct Endpoint<C = ()> {
@@ -193,10 +193,11 @@ impl<C> Endpoint<C> {
         self
     }
 
-    /// Declares which requests take long. Without it, none do. See [`Server::cost`](crate::Server::cost).
+    /// Declares which requests take long. Without it, none do. `estimate` must neither block nor read data, and gets parameters as
+    /// they were sent. See [`Server::cost`](crate::Server::cost).
     #[must_use]
-    pub fn cost(mut self, estimate: fn(&Request) -> Cost) -> Self {
-        self.cost = Some(estimate);
+    pub fn cost(mut self, estimate: impl Fn(&Request) -> Cost + Send + Sync + 'static) -> Self {
+        self.cost = Some(Arc::new(estimate));
         self
     }
 

@@ -191,7 +191,7 @@ impl Server {
     /// How long a request takes, as its endpoint has declared with [`Endpoint::cost`](crate::Endpoint::cost).
     pub fn cost(&self, req: &Request) -> Cost {
         let endpoint = self.endpoint_for(req.method(), req.route()).map(|(_, endpoint)| endpoint);
-        endpoint.and_then(|endpoint| endpoint.cost).map_or(Cost::Light, |estimate| estimate(req))
+        endpoint.and_then(|endpoint| endpoint.cost.as_ref()).map_or(Cost::Light, |estimate| estimate(req))
     }
 
     /// Responds to `OPTIONS` with the description of the first matching route, or an empty list.

@@ -29,7 +29,7 @@ use rest::Rest;
 use stream::EventStreams;
 use svc_admin::Admin;
 use svc_controllers::{RestSetup, RestSite};
-use svc_http::{DenialCode, Effort, Lanes, ReportEffort, RestLayer, RestService, Runner, ServerSource, Uncached};
+use svc_http::{Cost, DenialCode, Effort, Lanes, ReportEffort, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{
     App, Client, Compression, CompressionUsage, DenialReason, InFlight, RateAdmission, RequestCost, health,
 };
@@ -37,9 +37,7 @@ use svc_login::LoginPages;
 use svc_metrics::History;
 use svc_monitoring::{Checks, Metrics, PageCounts, Process, RecordHistory, SiteUsage};
 use svc_new_site::Created;
-use svc_pages::{
-    AccountLinks, OtherBrands, PageCache, PageLane, Texts, ToExplorer, explorer::ExplorerPaths, in_lane, uploads,
-};
+use svc_pages::{AccountLinks, OtherBrands, PageCache, PageLanes, Texts, ToExplorer, explorer::ExplorerPaths, uploads};
 use svc_render::{
     SiteRenderer,
     feeds::{FETCH_HEADER, FetchFeeds, OwnFetch},
@@ -302,7 +300,10 @@ impl OpenSite {
             let admin = Admin::new(pages, &self.installed_at, &self.api_path(), limit);
             admin.with_history(Arc::clone(&self.history)).with_imports(imports.clone())
         };
-        (svc_admin::router(admin()), svc_admin::upload_router(admin(), self.runner()))
+        let uploads = svc_admin::upload_router(admin(), self.runner());
+        let admin = admin();
+        let cost = admin.cost();
+        (self.page_lanes().wrap(svc_admin::router(admin), cost), uploads)
     }
 
     fn explorer_router(&self) -> Router {
@@ -384,8 +385,8 @@ impl OpenSite {
         PageCounts::new(self.rest.requests(), "page", &routes)
     }
 
-    fn page_lane(&self) -> PageLane {
-        PageLane { runner: self.runner(), max_form: svc_admin::MAX_FORM }
+    fn page_lanes(&self) -> PageLanes {
+        PageLanes { runner: self.runner(), max_form: svc_admin::MAX_FORM }
     }
 
     fn runner(&self) -> Arc<dyn Runner> {
@@ -404,12 +405,11 @@ impl OpenSite {
         let files = uploads::router(self.home.path(), self.site.services.uploads.clone(), &self.site.content_dir);
         let accounts = svc_login::router(Arc::clone(&self.login_pages), &self.installed_at);
         let (admin, admin_uploads) = self.admin_routers();
+        let lanes = self.page_lanes();
         let in_lanes = Router::new()
-            .merge(accounts)
+            .merge(lanes.wrap(accounts.merge(self.explorer_router()), |_| Cost::Light))
             .merge(admin)
-            .merge(self.explorer_router())
-            .fallback_service(pages)
-            .layer(from_fn_with_state(self.page_lane(), in_lane))
+            .fallback_service(lanes.wrap(pages, svc_pages::cost(&self.site)))
             .layer(from_fn_with_state(Arc::clone(&self.pages), svc_pages::respond_cached));
         let counts = self.page_counts();
         let inner = counts.wrap(Router::new().merge(files).merge(admin_uploads).fallback_service(in_lanes));
@@ -420,7 +420,7 @@ impl OpenSite {
             true => Err("the server is stopping"),
             false => has_site(&store),
         };
-        let routed = openapi::router(&self.rest, self.page_lane());
+        let routed = openapi::router(&self.rest, &lanes);
         let routed = counts.wrap(health::router(ready).merge(routed));
         let (renderer, lanes) = (Arc::clone(&self.rest_site.renderer), self.runner());
         let other_brands = Arc::new(OtherBrands::new(&self.site.brand, self.home.path()));

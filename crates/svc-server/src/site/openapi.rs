@@ -5,16 +5,15 @@ use std::sync::OnceLock;
 use axum::{
     Router,
     extract::{Request, State},
-    middleware::from_fn_with_state,
     response::{IntoResponse as _, Response},
     routing::get,
 };
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use sha2::{Digest as _, Sha256};
-use svc_http::context_of;
+use svc_http::{Cost, context_of};
 use svc_openapi::About;
-use svc_pages::PageLane;
+use svc_pages::PageLanes;
 use svc_routing::{Context, Server, Transport};
 
 use super::rest::Rest;
@@ -105,10 +104,10 @@ pub(crate) fn about(session_cookie: Option<String>) -> About {
 }
 
 /// The route of the document. It is in front of the REST API, which does not list it.
-pub(super) fn router(rest: &Rest, lane: PageLane) -> Router {
+pub(super) fn router(rest: &Rest, lanes: &PageLanes) -> Router {
     let server = rest.server(&Context::background());
     let path = format!("{}/{}/{FILE}", server.site_path(), server.url_prefix());
-    Router::new().route(&path, get(serve)).layer(from_fn_with_state(lane, svc_pages::in_lane)).with_state(rest.clone())
+    lanes.wrap(Router::new().route(&path, get(serve)).with_state(rest.clone()), |_| Cost::Light)
 }
 
 async fn serve(State(rest): State<Rest>, request: Request) -> Response {

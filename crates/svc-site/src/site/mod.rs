@@ -243,6 +243,12 @@ impl Site {
         self.cached_settings(&cx, || cx.stamp(), || self.parse_settings(db))
     }
 
+    /// The settings of the last request with this transport, for estimates: they may be out of date. `None` before the first request.
+    /// Neither blocks nor reads.
+    pub fn last_settings(&self, transport: Transport) -> Option<Arc<Settings>> {
+        self.caches.settings.last(transport, &())
+    }
+
     /// The settings that the request knows, or the cached ones if they are valid at this stamp, or those that `read` returns.
     fn cached_settings<E>(
         &self,

@@ -259,25 +259,20 @@ impl PageResolver<'_> {
 
     /// The query that all lists have in common.
     fn newest(&self, lookup: &Lookup) -> PostQuery {
-        let limit = self.page_size(lookup);
+        let limit = page_size(self.settings, lookup);
         PostQuery::default()
             .statuses(self.site.registries.statuses.public_names().into_iter().map(str::to_owned).collect())
             .order_by(vec![(PostOrderBy::Date, Order::Desc)])
             .limit(Some(limit))
-            .offset(lookup.paged.max(1).saturating_sub(1).saturating_mul(limit).min(i64::MAX as u64))
+            .offset(offset(self.settings, lookup))
             .total(true)
-    }
-
-    fn page_size(&self, lookup: &Lookup) -> u64 {
-        let option = if lookup.feed.is_some() { "posts_per_rss" } else { "posts_per_page" };
-        self.settings.number(option).clamp(1, 100).unsigned_abs()
     }
 
     fn list(&mut self, subject: ListSubject, query: PostQuery, lookup: &Lookup) -> SiteResult<List> {
         let page = posts::query(self.db, &query)?;
         let posts = posts::get_many(self.db, &page.ids)?;
         let total = page.total.unwrap_or_default();
-        let per_page = self.page_size(lookup);
+        let per_page = page_size(self.settings, lookup);
         let pages = total.div_ceil(per_page);
         let (number, feed) = (lookup.paged.max(1), lookup.feed.is_some());
         let PostQuery { tax, author_in, .. } = query;
@@ -390,6 +385,17 @@ impl PageResolver<'_> {
         let searched = |t: &&PostType| !t.exclude_from_search && t.public && t.name != "attachment";
         self.site.registries.types.iter().filter(searched).map(|t| t.name.clone()).collect()
     }
+}
+
+/// Posts on a page of a list.
+fn page_size(settings: &Settings, lookup: &Lookup) -> u64 {
+    let option = if lookup.feed.is_some() { "posts_per_rss" } else { "posts_per_page" };
+    settings.number(option).clamp(1, 100).unsigned_abs()
+}
+
+/// Number of posts on the pages of a list before the one that the lookup is for.
+pub(super) fn offset(settings: &Settings, lookup: &Lookup) -> u64 {
+    lookup.paged.saturating_sub(1).saturating_mul(page_size(settings, lookup)).min(i64::MAX as u64)
 }
 
 fn single(post: Option<Post>) -> PageTarget {
