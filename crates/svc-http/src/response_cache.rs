@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
 use svc_routing::Transport;
-use svc_versions::{Dependencies, Flight, Flights, Usage, VersionStamp, VersionedCache, Versions};
+use svc_versions::{Dependencies, Making, SingleFlightCache, Usage, VersionStamp, Versions};
 
 use crate::response;
 use crate::transport_of;
@@ -37,9 +37,7 @@ pub(crate) type CurrentStamp = dyn Fn() -> Pin<Box<dyn Future<Output = Option<Ve
 pub(crate) struct ResponseCache {
     versions: Arc<Versions>,
     current_stamp: Box<CurrentStamp>,
-    responses: VersionedCache<Arc<str>, Arc<CachedResponse>>,
-    /// Responses that are being generated. Requests for the same response wait for it, and learn whether it is cached.
-    flights: Flights<Arc<str>, bool>,
+    responses: SingleFlightCache<Arc<str>, Arc<CachedResponse>>,
     /// The headers that identify a caller.
     credential_headers: Vec<HeaderName>,
     /// Random keys, so that clients cannot construct colliding fingerprints.
@@ -58,7 +56,7 @@ struct CachedResponse {
 
 /// Identifies a cacheable response.
 pub(crate) struct CacheKey {
-    /// Method, transport, root selected by the host, route and query, followed by a fingerprint of the headers if they contain credentials.
+    /// Method, root selected by the host, route and query, followed by a fingerprint of the headers if they contain credentials.
     path: Arc<str>,
     transport: Transport,
     is_anonymous: bool,
@@ -67,6 +65,9 @@ pub(crate) struct CacheKey {
     /// The time before the response is generated.
     pub(crate) stamp: VersionStamp,
 }
+
+/// This request generates the response; others may wait for it.
+pub(crate) type Generating = Making<Arc<str>>;
 
 /// A response to be cached.
 pub(crate) struct Cacheable {
@@ -101,16 +102,9 @@ impl ResponseCache {
         current_stamp: Box<CurrentStamp>,
         nonce_header: &str,
     ) -> Self {
-        let responses = VersionedCache::new(capacity);
+        let responses = SingleFlightCache::new(capacity);
         let credential_headers = [AUTHORIZATION, COOKIE].into_iter().chain(nonce_header.parse()).collect();
-        ResponseCache {
-            versions,
-            current_stamp,
-            responses,
-            flights: Flights::default(),
-            credential_headers,
-            keys: Default::default(),
-        }
+        ResponseCache { versions, current_stamp, responses, credential_headers, keys: Default::default() }
     }
 
     /// The cache key of a request without a body; `None` if its response cannot be cached. `root` is the root URL that the
@@ -138,8 +132,8 @@ impl ResponseCache {
         let is_anonymous = !self.credential_headers.iter().any(|name| headers.contains_key(name));
         let (root, method, transport) = (root.unwrap_or_default(), &parts.method, transport_of(parts));
         let mut path = match is_anonymous {
-            true => format!("{method} {transport:?} {root} {route}?{query}"),
-            false => format!("{method} {transport:?} {root} {route}?{query} {:032x}", self.fingerprint(headers)),
+            true => format!("{method} {root} {route}?{query}"),
+            false => format!("{method} {root} {route}?{query} {:032x}", self.fingerprint(headers)),
         };
         if has_origin && let Some(origin) = headers.get(ORIGIN) {
             path.push_str(" \0");
@@ -162,12 +156,15 @@ impl ResponseCache {
         high << 64 | low
     }
 
-    /// The cached response, if it is still valid.
-    pub(crate) fn find(&self, key: &CacheKey) -> Option<ValidResponse> {
-        let (cached, _) = self.responses.find(key.transport, &self.versions, &key.path, key.stamp)?;
+    /// The cached response, if it is still valid. Waits for other requests that generate it.
+    ///
+    /// # Errors
+    /// If there is none: this request generates it.
+    pub(crate) async fn find(&self, key: &CacheKey) -> Result<ValidResponse, Generating> {
+        let cached = self.responses.find(key.transport, &self.versions, &key.path, key.stamp).await?;
         let response = response::finish(StatusCode::OK, cached.headers.clone(), cached.body.clone());
         let without_cors = (!cached.has_cors).then_some(cached.logged_in);
-        Some(ValidResponse { response, without_cors, requests: Arc::clone(&cached.requests) })
+        Ok(ValidResponse { response, without_cors, requests: Arc::clone(&cached.requests) })
     }
 
     /// The size of the cache, and how often it was of use.
@@ -175,24 +172,17 @@ impl ResponseCache {
         self.responses.usage()
     }
 
-    /// Whether this request generates the response of this key, or waits for another that does. The outcome is whether the response is
-    /// cached.
-    pub(crate) fn join(&self, key: &CacheKey) -> Flight<Arc<str>, bool> {
-        self.flights.join(Arc::clone(&key.path))
-    }
-
     /// Stores a response with status 200, and returns whether it may be served to others.
     pub(crate) fn insert(&self, response: Cacheable, dependencies: Dependencies) -> bool {
         let Cacheable { key, requests, logged_in, headers, body } = response;
         // Do not cache a response for a user who was authenticated by something other than the headers in the cache
         // key.
-        if body.len() > MAX_BODY || logged_in && key.is_anonymous || !dependencies.is_cacheable() {
+        if body.len() > MAX_BODY || logged_in && key.is_anonymous {
             return false;
         }
         // Headers are few and short.
         let size = key.path.len() + body.len() + 2_048;
         let cached = Arc::new(CachedResponse { requests, logged_in, has_cors: key.has_origin, headers, body });
-        self.responses.insert(key.transport, key.path, cached, size, dependencies, key.stamp);
-        true
+        self.responses.insert(key.transport, key.path, cached, size, dependencies, key.stamp)
     }
 }

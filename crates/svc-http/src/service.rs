@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, 
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
 use svc_routing::{Body, Cost, Error, Request, RootUrl, RouteUrls, Served, Server, Transport};
-use svc_versions::{Context, Flight, Usage, VersionStamp, Versions};
+use svc_versions::{Context, Usage, VersionStamp, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
 use crate::conditional;
@@ -28,9 +28,6 @@ use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, ResponseCache};
 use crate::root::{Root, mount_path};
 use crate::runner::{self, Inline, Overloaded, Runner};
 use crate::shared_caching::SharedCaching;
-
-/// How often a request waits for another one that generates the same response, before it generates its own.
-const MAX_FLIGHTS: usize = 4;
 
 /// The body type of responses.
 pub type ResponseBody = Full<Bytes>;
@@ -315,10 +312,10 @@ impl RestService {
             }
             None => None,
         };
-        let mut leader = None;
+        let mut generating = None;
         if let (Some(response_cache), Some(key)) = (&self.0.response_cache, &key) {
-            for _ in 0..MAX_FLIGHTS {
-                if let Some(mut found) = response_cache.find(key) {
+            match response_cache.find(key).await {
+                Ok(mut found) => {
                     if let Some(logged_in) = found.without_cors {
                         cors::add(&self.0.origins, found.response.headers_mut(), &parts.headers, &method, logged_in);
                     }
@@ -326,18 +323,7 @@ impl RestService {
                     Effort::Cached.report(&parts.extensions, &mut response);
                     return (response, found.requests);
                 }
-                match response_cache.join(key) {
-                    Flight::Lead(own) => {
-                        leader = Some(own);
-                        break;
-                    }
-                    Flight::Follow(other) => {
-                        // Another look is of use unless the response must not be cached.
-                        if other.outcome().await == Some(false) {
-                            break;
-                        }
-                    }
-                }
+                Err(nothing) => generating = Some(nothing),
             }
         }
         let origin = parts.headers.get(ORIGIN).cloned();
@@ -357,8 +343,8 @@ impl RestService {
             let headers = origin.into_iter().map(|origin| (ORIGIN, origin)).collect();
             (self.failed(&cx, &headers, &method, None, &panicked()), false)
         });
-        if let Some(leader) = leader {
-            leader.finish(is_cached);
+        if let Some(generating) = generating {
+            generating.end(is_cached);
         }
         (response, requests)
     }

@@ -6,6 +6,7 @@ mod dependencies;
 mod flights;
 #[cfg(all(test, shuttle))]
 mod models;
+mod single_flight_cache;
 mod sync;
 mod transport;
 mod versions;
@@ -14,5 +15,6 @@ pub use cache::{Usage, VersionedCache};
 pub use context::Context;
 pub use dependencies::Dependencies;
 pub use flights::{Flight, Flights, Follower, Leader};
+pub use single_flight_cache::{Making, SingleFlightCache};
 pub use transport::{ByTls, Transport};
 pub use versions::{Change, Key, MAX_MEMBER, VersionStamp, Versions};

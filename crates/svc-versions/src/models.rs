@@ -1,9 +1,10 @@
 //! Models that shuttle runs under many schedules: `cargo xtask models`.
 //!
-//! The guarantee that is checked here: a value that is read after a write was acknowledged is not older than that write. `flights.rs` has
-//! the models of single flight.
+//! The guarantee that is checked here: a value that is read after a write was acknowledged is not older than that write. `flights.rs` and
+//! `single_flight_cache.rs` have the models of what is built on that.
 
 mod flights;
+mod single_flight_cache;
 
 use std::sync::Arc;
 
