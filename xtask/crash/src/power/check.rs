@@ -126,11 +126,11 @@ fn store(file: &Path) -> Result<Option<Store>> {
     Ok(Some(Store::open(&config)?))
 }
 
-/// Starts the server on a folder, and, if there are credentials, writes to it until the backup has it.
-pub(super) fn serve(site: &Site, folder: &Path, credentials: Option<&str>) -> Result<()> {
+/// Starts the server on a folder with the writes of a log, and, if there are credentials, writes to it until the backup has it.
+pub(super) fn serve(site: &Site, folder: &Path, written: &Log, credentials: Option<&str>) -> Result<()> {
     let server = site.start(folder)?;
     let Some(credentials) = credentials else { return Ok(()) };
-    let log = Log::default();
+    let log = written.after();
     let mut writer = Writer { log: &log, address: server.address(), credentials, random: Random(7), posts: Vec::new() };
     while log.acknowledged() < 3 {
         writer.write()?;

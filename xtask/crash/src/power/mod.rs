@@ -229,7 +229,7 @@ fn fail(
     if !checked.has_site || tally.failures.is_multiple_of(SERVED) {
         tally.served += 1;
         let credentials = Some(recorded.credentials.as_str()).filter(|_| recorded.valid_from <= call.time);
-        if let Err(error) = check::serve(site, folder, credentials) {
+        if let Err(error) = check::serve(site, folder, &recorded.log, credentials) {
             checked.faults.push(format!("the server: {error:#}"));
         }
     }

@@ -51,6 +51,11 @@ pub(super) struct Found {
 }
 
 impl Log {
+    /// A log of further writes, whose objects have other numbers.
+    pub(super) fn after(&self) -> Self {
+        Log { objects: Mutex::default(), next: AtomicU64::new(self.next.load(Ordering::Relaxed)) }
+    }
+
     fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
