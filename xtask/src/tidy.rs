@@ -75,7 +75,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("xtask-bench", &["xtask-support", "svc-brand"]),
     ("xtask-conformance", &["xtask-support", "svc-test-databases"]),
     ("xtask-crash", &["xtask-support", "svc-brand", "svc-backup", "svc-db", "svc-model", "svc-store", "svc-test-databases"]),
-    ("xtask-live", &["xtask-support", "svc-brand"]),
+    ("xtask-live", &["xtask-support", "svc-brand", "svc-test-databases"]),
     ("xtask-stress", &["xtask-support", "xtask-bench", "svc-brand", "svc-test-databases"]),
     ("xtask-vectors", &["xtask-support", "svc-testkit"]),
 ];

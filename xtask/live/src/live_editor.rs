@@ -17,13 +17,12 @@ use xtask_support::{
     server::{self, Server, send},
 };
 
+use crate::programs::{is_installed, location, php};
+
 /// The npm package that drives the browser.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 /// Names of the browser's binary.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-
-/// Names of PHP's command line.
-const PHP: [&str; 4] = ["php", "php8.4", "php8.3", "php8.2"];
 
 /// Images to upload, below the test data of `svc-controllers`.
 const MEDIA: [&str; 4] = ["turned.jpg", "wide.png", "client_media/moving.gif", "client_media/still.heic"];
@@ -92,23 +91,12 @@ pub(crate) fn run(Options { gateway, media, site, user, steps }: Options) -> Res
         openssl.args("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout".split(' '));
         xtask_support::run(openssl.arg(&key).arg("-out").arg(&certificate)).context("cannot make a certificate")?;
         let data = root()?.join("crates/svc-controllers/tests/data");
-        let Some(php) = PHP.into_iter().find_map(|name| location(name).ok()) else {
+        let Some(php) = php() else {
             return say("skipped: PHP's command line is not installed");
         };
         node.args([key, certificate, php]).arg(site).args(MEDIA.map(|file| data.join(file))).arg("large.jpg");
     }
     xtask_support::run(node.args(steps))
-}
-
-fn is_installed(program: &str) -> bool {
-    location(program).is_ok()
-}
-
-/// The path of a program.
-fn location(program: &str) -> Result<PathBuf> {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&paths).map(|path| path.join(program)).find(|path| path.is_file());
-    found.with_context(|| format!("{program} is not installed"))
 }
 
 /// The folder of the npm package, which is installed once.

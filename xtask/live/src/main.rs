@@ -3,8 +3,11 @@
 mod differences;
 mod live;
 mod live_editor;
+mod live_phpunit;
+mod live_phpunit_results;
 mod live_plugins;
 mod live_sign_in;
+mod programs;
 
 use std::process::ExitCode;
 
@@ -15,6 +18,7 @@ fn main() -> ExitCode {
         "live" => live::run(&call.options()),
         "live-sign-in" => live_sign_in::run(&call.options()),
         "live-editor" => live_editor::run(call.options()),
+        "live-phpunit" => live_phpunit::run(&call.options()),
         "live-plugins" => live_plugins::run(&call.options()),
         name => bail!("{name} is a task of another package"),
     })

@@ -72,6 +72,7 @@ pub const GROUPS: &[(&str, &[Task])] = &[
         task("live", "xtask-live", "serve the database of a running WordPress site and compare responses"),
         task("live-sign-in", "xtask-live", "use sessions of a running WordPress site on the server and the reverse"),
         task("live-editor", "xtask-live", "run the block editor of a WordPress site against the server, or through it as a gateway"),
+        task("live-phpunit", "xtask-live", "run WordPress's own PHPUnit tests of its REST API against a WordPress and the server"),
         task("live-plugins", "xtask-live", "install public plugins on a WordPress site behind a gateway and compare responses"),
     ]),
     ("Reliability and speed", &[
