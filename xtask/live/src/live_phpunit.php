@@ -102,7 +102,7 @@ final class Svc_Phpunit_Server {
 		}
 		$this->registered = $text;
 		file_put_contents( "$folder/registrations.json", $text );
-		file_put_contents( "$folder/svc.toml", "wrong_application_password = \"anonymous\"\n" . Svc_Phpunit_Registrations::toml( $data ) );
+		file_put_contents( "$folder/svc.toml", "wrong_application_password = \"anonymous\"\nappend_root_link = false\n" . Svc_Phpunit_Registrations::toml( $data ) );
 		if ( $this->program ) {
 			$this->stop();
 			$this->start( array( $this->program, '--wp-config', WP_TESTS_CONFIG_FILE_PATH, '--listen', $this->address, '--log', 'warn', 'serve' ), array() );
