@@ -25,6 +25,7 @@ mod login;
 mod loopback;
 mod mail;
 mod malformed_requests;
+mod markdown;
 mod openapi;
 mod outgoing;
 mod pages;

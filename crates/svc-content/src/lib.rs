@@ -12,6 +12,7 @@ pub mod excerpt;
 pub mod images;
 pub mod kses;
 pub mod links;
+pub mod markdown;
 pub mod markup;
 pub mod save;
 pub mod shortcodes;

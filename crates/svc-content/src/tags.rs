@@ -64,7 +64,11 @@ impl Tag {
 }
 
 /// Elements whose content is text up to their closing tag.
-const RAW_TEXT: [&str; 8] = ["script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp"];
+pub(crate) const RAW_TEXT: [&str; 8] = ["script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp"];
+
+/// Elements without content.
+pub(crate) const VOID: [&str; 14] =
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
 /// Iterates over the opening tags. Ends at an incomplete tag or comment.
 #[derive(Debug, Clone)]
@@ -170,42 +174,59 @@ impl<'h> Tags<'h> {
     }
 }
 
-/// An opening or a closing tag.
+/// Markup between texts.
 enum TagEvent {
     Open(Tag),
     Close(Tag),
+    /// A comment, a declaration, or markup that is not complete, which is the rest of the text.
+    Other {
+        start: usize,
+    },
 }
 
 impl Tags<'_> {
+    /// The next markup. What is between it and the one before is text.
     fn next_event(&mut self) -> Option<TagEvent> {
         loop {
             let found = self.rest().find('<')?;
             self.at += found;
+            let start = self.at;
             let rest = self.rest();
-            match rest.as_bytes().get(1) {
-                Some(b'!') if rest.starts_with("<!--") => self.skip_comment()?,
-                Some(b'!' | b'?') => self.skip_past(">")?,
+            let event = match rest.as_bytes().get(1) {
+                Some(b'!') if rest.starts_with("<!--") => self.skip_comment().map(|()| None),
+                Some(b'!' | b'?') => self.skip_past(">").map(|()| None),
                 Some(b'/') if rest.as_bytes().get(2).is_some_and(u8::is_ascii_alphabetic) => {
                     self.at += 2;
-                    return self.tag().map(TagEvent::Close);
+                    self.tag().map(|tag| Some(TagEvent::Close(tag)))
                 }
-                Some(b'/') => self.skip_past(">")?,
+                Some(b'/') => self.skip_past(">").map(|()| None),
                 Some(b) if b.is_ascii_alphabetic() => {
                     self.at += 1;
-                    let tag = self.tag()?;
-                    let raw = RAW_TEXT.iter().find(|name| tag.is(self.html, name));
-                    if let Some(name) = raw {
-                        self.skip_raw_text(name)?;
-                    }
-                    return Some(TagEvent::Open(tag));
+                    self.element().map(|tag| Some(TagEvent::Open(tag)))
                 }
-                _ => self.at += 1,
+                _ => {
+                    self.at += 1;
+                    continue;
+                }
+            };
+            if event.is_none() {
+                self.at = self.html.len();
             }
+            return Some(event.flatten().unwrap_or(TagEvent::Other { start }));
         }
+    }
+
+    /// Parses an opening tag, and skips the content if that is text.
+    fn element(&mut self) -> Option<Tag> {
+        let tag = self.tag()?;
+        if let Some(name) = RAW_TEXT.iter().find(|name| tag.is(self.html, name)) {
+            self.skip_raw_text(name)?;
+        }
+        Some(tag)
     }
 }
 
-/// A tag, when elements are read.
+/// Markup between texts, when elements are read.
 pub(crate) enum ElementEvent<'h> {
     Open(Tag),
     Close {
@@ -214,10 +235,15 @@ pub(crate) enum ElementEvent<'h> {
         /// Start of the closing tag.
         start: usize,
     },
+    /// What is not shown: a comment, a declaration, or an incomplete tag.
+    Other {
+        /// Start of the markup.
+        start: usize,
+    },
 }
 
 impl<'h> Tags<'h> {
-    /// The next opening or closing tag. Elements whose content is text, such as scripts, have no closing tag.
+    /// The next tag or comment. Elements whose content is text, such as scripts, have no closing tag.
     pub(crate) fn next_element(&mut self) -> Option<ElementEvent<'h>> {
         match self.next_event() {
             Some(TagEvent::Open(tag)) => Some(ElementEvent::Open(tag)),
@@ -226,11 +252,17 @@ impl<'h> Tags<'h> {
                 let start = tag.name.start.saturating_sub(2);
                 Some(ElementEvent::Close { name: self.html.get(tag.name).unwrap_or_default(), start })
             }
+            Some(TagEvent::Other { start }) => Some(ElementEvent::Other { start }),
             None => {
                 self.stop();
                 None
             }
         }
+    }
+
+    /// Where the text after the last event begins.
+    pub(crate) fn position(&self) -> usize {
+        self.at
     }
 }
 
@@ -241,7 +273,7 @@ impl Iterator for Tags<'_> {
         loop {
             match self.next_event() {
                 Some(TagEvent::Open(tag)) => return Some(tag),
-                Some(TagEvent::Close(_)) => {}
+                Some(TagEvent::Close(_) | TagEvent::Other { .. }) => {}
                 None => return self.stop(),
             }
         }

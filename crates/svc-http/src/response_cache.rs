@@ -139,6 +139,9 @@ impl ResponseCache {
             path.push_str(" \0");
             path.push_str(&String::from_utf8_lossy(origin.as_bytes()));
         }
+        if svc_routing::prefers_markdown(headers) {
+            path.push_str(" \0markdown");
+        }
         Some(CacheKey { path: path.into(), transport, is_anonymous, has_origin, stamp })
     }
 

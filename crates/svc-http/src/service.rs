@@ -488,6 +488,8 @@ impl RestService {
         let is_personal = logged_in || auth_error.is_some();
         let is_jsonp = jsonp.is_some();
         let effective_method = req.method().clone();
+        let has_markdown = !self.0.caching.is_none()
+            && server.endpoint_for(&effective_method, req.route()).is_some_and(|(_, endpoint)| endpoint.has_markdown());
         let format = JsonFormat { jsonp, pretty: wants_pretty(&req) };
         // With hooks on final responses, which see the CORS headers, the response differs between origins.
         let is_filtered = server.filters_final_responses();
@@ -526,7 +528,8 @@ impl RestService {
             response::forbid_caching(&mut headers);
         } else if is_public {
             // A cache must not give the response to a caller who is logged in.
-            self.0.caching.allow(&mut headers, &format!("Authorization, Cookie, {nonce_header}"));
+            let accept = if has_markdown { "Accept, " } else { "" };
+            self.0.caching.allow(&mut headers, &format!("{accept}Authorization, Cookie, {nonce_header}"));
         }
         // The hooks may have been registered since the key was made.
         let key = key.filter(|key| status == StatusCode::OK && key.has_origin == is_filtered);

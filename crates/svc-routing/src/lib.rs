@@ -20,7 +20,7 @@ pub use matching::{Captures, Matcher};
 pub use messages::{
     ALL, Body, BodyParams, CREATABLE, CallerKey, ContentType, Curie, DELETABLE, EDITABLE, Encoded, EncodedItem,
     EntityTag, EntityTags, File, FileData, HeaderText, Headers, IntoMethods, Link, Links, ParamOrder, Params, READABLE,
-    RawBody, Request, Response, Served, Validators,
+    RawBody, Request, Response, Served, Validators, prefers_markdown,
 };
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, RegisteredHook, Registry};

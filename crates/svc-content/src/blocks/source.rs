@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use svc_text::{decode_references, strip_tags};
 
 use super::{Block, BlockType};
-use crate::tags::{ElementEvent, Tag, Tags};
+use crate::tags::{ElementEvent, Tag, Tags, VOID};
 
 /// Maximum number of elements that the queries of a block's attributes return.
 const MAX_QUERIED: usize = 20_000;
@@ -31,10 +31,6 @@ const MIN_VISITS: usize = 4096;
 
 /// Maximum number of open elements. Those further inside have no content.
 const MAX_OPEN: usize = 256;
-
-/// Elements without content.
-const VOID: [&str; 14] =
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
 /// The attributes of a block that its type declares. A value that is not of the declared type is replaced by the default, or left
 /// out if there is none. An attribute is left out as well if it would copy more of the markup than all attributes of the block may.
@@ -154,6 +150,7 @@ impl<'h> Markup<'h> {
                         }
                     }
                 }
+                ElementEvent::Other { .. } => {}
             }
         }
         let budget = Budget::of(html, elements.len());

@@ -12,6 +12,7 @@ pub(crate) mod item;
 mod links;
 mod list;
 mod load;
+mod markdown;
 mod meta_filter;
 pub(crate) mod params;
 pub(crate) mod rights;
@@ -148,7 +149,7 @@ impl Controller for Posts {
                 .schema(schema)
                 .args(id)
                 .allow_batch()
-                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().args(self.item_args()))
+                .endpoint(get(Self::fetch, Self::can_fetch).cacheable().markdown().args(self.item_args()))
                 .endpoint(
                     on(EDITABLE, Self::update, Self::can_update)
                         .args(self.write_args(MethodKind::Editable))
@@ -329,6 +330,9 @@ impl Posts {
             let password = authorized.post.password.clone();
             let response = self.show_with_password(&req, authorized.post, view, password).await?;
             return Ok(preview::protect(response));
+        }
+        if markdown::is_wanted(&req) && self.fields.has("content") {
+            return self.fetch_markdown(&req, authorized.post).await;
         }
         let alternate = authorized.post.clone();
         let items = self.reader(&req);

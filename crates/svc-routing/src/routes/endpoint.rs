@@ -79,6 +79,7 @@ pub struct Endpoint<C = ()> {
     pub(crate) allow_batch: Option<bool>,
     pub(crate) waits: bool,
     pub(crate) cacheable: bool,
+    pub(crate) has_markdown: bool,
     pub(crate) cost: Option<EstimateCost>,
     pub(crate) returns: Option<Returns>,
     pub(crate) accepts_file: bool,
@@ -109,6 +110,7 @@ where
         allow_batch: None,
         waits: false,
         cacheable: false,
+        has_markdown: false,
         cost: None,
         returns: None,
         accepts_file: false,
@@ -193,6 +195,13 @@ impl<C> Endpoint<C> {
         self
     }
 
+    /// Declares that responses are Markdown for requests that [prefer](crate::prefers_markdown) it, so that they vary by `Accept`.
+    #[must_use]
+    pub fn markdown(mut self) -> Self {
+        self.has_markdown = true;
+        self
+    }
+
     /// Declares which requests take long. Without it, none do. `estimate` must neither block nor read data, and gets parameters as
     /// they were sent. See [`Server::cost`](crate::Server::cost).
     #[must_use]
@@ -264,6 +273,7 @@ pub struct BoundEndpoint {
     /// Whether batches may read from the endpoint.
     pub(crate) allow_batched_reads: bool,
     pub(crate) cacheable: bool,
+    pub(crate) has_markdown: bool,
     pub(crate) cost: Option<EstimateCost>,
     pub(crate) returns: Option<Returns>,
     pub(crate) accepts_file: bool,
@@ -338,6 +348,11 @@ impl BoundEndpoint {
     /// Whether batches may contain requests for this endpoint with this method.
     pub(crate) fn allows_in_batch(&self, method: &Method) -> bool {
         if matches!(*method, Method::GET | Method::HEAD) { self.allow_batched_reads } else { self.allow_batch }
+    }
+
+    /// Whether responses vary by `Accept`.
+    pub fn has_markdown(&self) -> bool {
+        self.has_markdown
     }
 
     /// The form of successful responses, if it is declared.
@@ -415,6 +430,7 @@ impl<C: Send + Sync + 'static> Endpoint<C> {
             allow_batched_reads: !self.waits && self.allow_batch != Some(false),
             allow_batch: allow_batch.unwrap_or(false),
             cacheable: self.cacheable,
+            has_markdown: self.has_markdown,
             cost: self.cost,
             returns: self.returns,
             accepts_file: self.accepts_file,
