@@ -34,10 +34,6 @@ const EXPLAINED: &[(&str, &[&str])] = &[
         "WP_Test_REST_Widget_Types_Controller::test_encode_form_data_with_form_data",
         "WP_Test_REST_Widget_Types_Controller::test_encode_form_data_with_instance",
     ]),
-    ("reading changes nothing: widgets without a sidebar that WordPress removes or moves are listed as inactive", &[
-        "WP_Test_REST_Sidebars_Controller::test_get_items_active_sidebar_with_widgets",
-        "WP_Test_REST_Widgets_Controller::test_delete_item_multiple",
-    ]),
 ];
 
 /// The result of a test.
