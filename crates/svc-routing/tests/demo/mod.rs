@@ -46,6 +46,8 @@ pub fn registry(brand: &str, order: ParamOrder) -> Registry {
     let mut site = SiteInfo::new(brand.clone(), format!("{home}/{}/", brand.prefix()))
         .fixed_index_fields(index_fields.as_object().cloned().unwrap_or_default());
     site.param_order = order;
+    // As the recorded WordPress.
+    site.append_root_link = order == ParamOrder::UrlFirst;
     let mut registry = Registry::for_site(site);
     let who = routes::Who {
         id: |req| req.caller::<User>().map_or(0, |user| user.id),
