@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::destination::Destination;
 use crate::error::{BackupError, Result, at};
-use crate::folder::{create_file, create_folder};
+use crate::folder::create_file;
 use crate::names::{FILE_CONTENT, FILE_LISTS};
 use crate::object::{decode, encode};
 use crate::restore::Moment;
@@ -181,7 +181,7 @@ pub fn restore_files(from: &dyn Destination, moment: Moment, to: &Path) -> Resul
         }
         let path = to.join(&file.path);
         let folder = path.parent().unwrap_or(to);
-        create_folder(folder).map_err(at(folder))?;
+        svc_files::create_private_folder(folder).map_err(at(folder))?;
         let mut output = create_file(&path).map_err(at(&path))?;
         for part in &file.parts {
             let bytes = content(from, part)?;

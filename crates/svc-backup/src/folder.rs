@@ -1,9 +1,11 @@
 //! A folder as the destination.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use svc_files::{create_private_folder, sync_folder};
 
 use crate::destination::Destination;
 use crate::error::{BackupError, Result, at};
@@ -46,7 +48,7 @@ impl Destination for Folder {
         let path = self.0.join(key);
         let folder = path.parent().unwrap_or(&self.0);
         let is_new = !folder.is_dir();
-        create_folder(folder).map_err(at(folder))?;
+        create_private_folder(folder).map_err(at(folder))?;
         if path.exists() {
             return Err(BackupError::Exists(key.to_owned()));
         }
@@ -150,30 +152,9 @@ fn is_old(path: &Path) -> bool {
     changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > LEFT_AFTER))
 }
 
-/// Creates a file that only its owner can read, because a backup contains password hashes and keys.
+/// Creates or replaces a file that only its owner can read, because a backup contains password hashes and keys.
 pub(crate) fn create_file(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// Creates a folder and its parents.
-pub(crate) fn create_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-/// Makes the names in a folder durable.
-pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    // The parent of a relative name is the working folder.
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    // Windows has no such call.
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    svc_files::private().create(true).truncate(true).open(path)
 }
 
 #[cfg(test)]

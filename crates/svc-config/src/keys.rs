@@ -78,7 +78,7 @@ fn generate(path: &Path) -> std::io::Result<()> {
     }
     // Concurrent starts write separate files. The first one in place is used by all.
     let temporary = path.with_extension(format!("new{}", std::process::id()));
-    let mut file = private_file(&temporary)?;
+    let mut file = svc_files::private().create(true).truncate(true).open(&temporary)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     let placed = match std::fs::hard_link(&temporary, path) {
@@ -87,26 +87,7 @@ fn generate(path: &Path) -> std::io::Result<()> {
         Err(_) => std::fs::rename(&temporary, path),
         Ok(()) => std::fs::remove_file(&temporary),
     };
-    placed.and_then(|()| sync_folder_of(path))
-}
-
-/// Makes the name of a file durable. Windows has no such call.
-fn sync_folder_of(path: &Path) -> std::io::Result<()> {
-    match path.parent().filter(|_| cfg!(unix)) {
-        Some(folder) => std::fs::File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
-}
-
-#[cfg(unix)]
-fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
-    std::fs::File::create(path)
+    placed.and_then(|()| path.parent().map_or(Ok(()), svc_files::sync_folder))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub fn create_folders(file: &Path) -> io::Result<()> {
         match std::fs::create_dir(folder) {
             Ok(()) => {
                 inherit(folder, 0o7777);
-                folder.parent().map_or(Ok(()), sync_folder)?;
+                folder.parent().map_or(Ok(()), svc_files::sync_folder)?;
             }
             // Another upload has created it.
             Err(_) if folder.is_dir() => {}
@@ -22,14 +22,6 @@ pub fn create_folders(file: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Makes the names in a folder durable. Windows has no such call.
-///
-/// # Errors
-/// If the folder cannot be synced.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { std::fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Lets those read and write a file who may do so in its folder.

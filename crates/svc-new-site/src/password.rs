@@ -25,11 +25,7 @@ pub(super) fn file(data: &Path) -> PathBuf {
 /// Stores the password of a site before it is created.
 pub(super) fn store(file: &Path, password: &Secret) -> Result {
     let writing = || Error::io(format!("cannot write {}", file.display()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut opened = options.open(file).map_err(writing())?;
+    let mut opened = svc_files::private().create(true).truncate(true).open(file).map_err(writing())?;
     opened.write_all(format!("{}\n", password.expose()).as_bytes()).map_err(writing())?;
     opened.sync_all().map_err(writing())
 }

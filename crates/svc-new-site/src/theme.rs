@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use svc_files::sync_folder;
+
 use crate::error::{Error, Result};
 
 /// Name of the theme's folder.
@@ -76,11 +78,6 @@ fn write_file(path: &Path, text: &str) -> std::io::Result<Vec<PathBuf>> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&unfinished, path).map(|()| changed)
-}
-
-/// Makes the names in a folder durable. Windows has no such call.
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
-    if cfg!(unix) && !folder.as_os_str().is_empty() { std::fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]

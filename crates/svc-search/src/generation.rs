@@ -257,12 +257,8 @@ impl Folder {
     /// # Errors
     /// If it cannot be created.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
         // The index contains the words of documents that not everybody may read.
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(path)?;
+        svc_files::create_private_folder(path)?;
         let lock = std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(path.join("lock"))?;
         match lock.try_lock() {
             Ok(()) => Ok(Some(Folder { path: path.to_owned(), _lock: lock })),
@@ -292,8 +288,7 @@ impl Folder {
         std::fs::write(&unfinished, generation.manifest())?;
         std::fs::File::open(&unfinished)?.sync_all()?;
         std::fs::rename(&unfinished, self.path.join(MANIFEST))?;
-        #[cfg(unix)]
-        std::fs::File::open(&self.path)?.sync_all()?;
+        svc_files::sync_folder(&self.path)?;
         self.clean(&generation.segments);
         Ok(())
     }

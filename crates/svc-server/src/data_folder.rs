@@ -34,23 +34,11 @@ pub(crate) fn create(data: &Path) -> Result {
     if data.exists() {
         return Err(Error::Refused(format!("the data folder {} is a file: set `data` to a folder", data.display())));
     }
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let missing: Vec<&Path> = data.ancestors().take_while(|folder| !folder.exists()).collect();
-    let created = builder.create(data).and_then(|()| missing.into_iter().try_for_each(sync_name));
+    // Without its name, a power failure could remove the folder with all files that were synced in it.
+    let sync_name = |folder: &Path| folder.parent().map_or(Ok(()), svc_files::sync_folder);
+    let created = svc_files::create_private_folder(data).and_then(|()| missing.into_iter().try_for_each(sync_name));
     created.map_err(Error::io(format!("cannot create the data folder {}", data.display())))
-}
-
-/// Makes the name of a folder durable. Without it, a power failure could remove the folder with all files that were synced in it.
-fn sync_name(folder: &Path) -> std::io::Result<()> {
-    // Windows has no such call. The parent of a relative name is the working folder.
-    if cfg!(unix) {
-        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-        File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    Ok(())
 }
 
 /// The state of a data folder.

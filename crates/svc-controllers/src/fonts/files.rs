@@ -70,7 +70,7 @@ pub(super) fn store(file: &File, folder: &Path) -> Result<String, Error> {
         match fs::File::create_new(&path) {
             Ok(mut file) => {
                 let written = file.write_all(&bytes).and_then(|()| file.sync_all());
-                written.and_then(|()| permissions::sync_folder(folder)).map_err(|e| failed(&e))?;
+                written.and_then(|()| svc_files::sync_folder(folder)).map_err(|e| failed(&e))?;
                 permissions::share(&path);
                 return Ok(name);
             }

@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{BufReader, BufWriter, IsTerminal, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use anyhow::{Context as _, Result, anyhow};
@@ -133,21 +133,13 @@ pub(super) fn export(builder: &SiteBuilder, config: &Config, args: &ArgMatches) 
 fn write_new(args: &ArgMatches, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
     let path: &PathBuf = args.get_one("file").expect("clap requires it");
     let writing = || format!("cannot write {}", path.display());
-    let file = create_private(path).with_context(writing)?;
+    let file = svc_files::private().create_new(true).open(path).with_context(writing)?;
     let written = write(&file).and_then(|()| file.sync_all().with_context(writing));
     match written {
         Ok(()) => say(&format!("Wrote {}.", path.display())),
         Err(_) => drop(std::fs::remove_file(path)),
     }
     written
-}
-
-fn create_private(path: &Path) -> std::io::Result<File> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 #[cfg(test)]

@@ -84,11 +84,7 @@ impl SavedJobStates {
     /// Replaces the file, which only the owner may read: errors name files and servers.
     fn write(&self, file: &Path) -> io::Result<()> {
         let new = file.with_extension("new");
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&new)?.write_all(&serde_json::to_vec_pretty(self)?)?;
+        svc_files::private().create(true).truncate(true).open(&new)?.write_all(&serde_json::to_vec_pretty(self)?)?;
         std::fs::rename(&new, file)
     }
 }

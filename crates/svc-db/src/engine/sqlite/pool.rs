@@ -343,11 +343,7 @@ pub(crate) fn temporary_path() -> PathBuf {
 /// Creates a missing database file with access for its owner only, because it contains password hashes. The files that
 /// SQLite creates next to it inherit its mode. If it cannot be created, opening it reports the error.
 fn create_private(path: &Path) {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(path);
+    let _ = svc_files::private().create_new(true).open(path);
 }
 
 /// A snapshot on a reader of the pool.
