@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use svc_db::LogReader;
+use svc_metrics::RunCounts;
 
 use crate::destination::Destination;
 use crate::error::{BackupError, Result};
@@ -17,6 +18,10 @@ use crate::status::{BackupReport, BackupStatus, now};
 
 /// How long to wait without looking whether the process ends.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(50);
+
+/// The names of the threads' work.
+const LOG_JOB: &str = "back-up-database";
+const FILES_JOB: &str = "back-up-files";
 
 /// How a backup is made.
 #[derive(Clone, Debug)]
@@ -64,6 +69,10 @@ pub(crate) struct Shared {
     pub(crate) destination: Arc<dyn Destination>,
     pub(crate) settings: BackupSettings,
     pub(crate) status: Arc<BackupStatus>,
+    /// Attempts to store what was committed.
+    pub(crate) log_runs: Arc<RunCounts>,
+    /// Copies of the files.
+    file_runs: Arc<RunCounts>,
     stop: AtomicBool,
     /// Whether this process writes to the destination, and no other.
     pub(crate) is_owner: AtomicBool,
@@ -87,6 +96,8 @@ impl Backup {
             destination,
             settings,
             status,
+            log_runs: Arc::default(),
+            file_runs: Arc::default(),
             stop: AtomicBool::default(),
             is_owner: AtomicBool::default(),
         });
@@ -102,6 +113,13 @@ impl Backup {
     /// The current state.
     pub fn report(&self) -> BackupReport {
         self.shared.status.report()
+    }
+
+    /// The work of each thread, with its name. The numbers stay available after the end.
+    pub fn runs(&self) -> impl Iterator<Item = (&'static str, Arc<RunCounts>)> {
+        let all = [(LOG_JOB, &self.shared.log_runs), (FILES_JOB, &self.shared.file_runs)];
+        // The threads are in this order.
+        all.into_iter().take(self.threads.len()).map(|(name, runs)| (name, Arc::clone(runs)))
     }
 
     /// The numbers, which stay available after the end.
@@ -155,7 +173,10 @@ fn copy_files(shared: &Shared, source: &FileSource) {
             std::thread::park_timeout(LONGEST_WAIT);
             continue;
         }
-        match backup.copy(source, &*shared.destination, &shared.status) {
+        shared.file_runs.begin(Instant::now());
+        let copied = backup.copy(source, &*shared.destination, &shared.status);
+        shared.file_runs.end(Instant::now(), copied.as_ref().err().map(ToString::to_string));
+        match copied {
             Ok(()) => failures = 0,
             Err(error) => {
                 shared.failed("files", &error, failures == 0);
@@ -173,6 +194,7 @@ fn copy_files(shared: &Shared, source: &FileSource) {
             return;
         }
         let until = Instant::now() + shared.settings.file_interval;
+        shared.file_runs.wait(Some(until));
         while !shared.is_stopping() && Instant::now() < until {
             std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
         }

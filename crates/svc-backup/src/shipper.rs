@@ -54,7 +54,10 @@ impl Shipper {
         loop {
             let (begun, is_last) = (Instant::now(), self.shared.is_stopping());
             if is_last || begun >= self.retry_at {
-                match self.step() {
+                self.shared.log_runs.begin(begun);
+                let stored = self.step();
+                self.shared.log_runs.end(Instant::now(), stored.as_ref().err().map(ToString::to_string));
+                match stored {
                     Ok(()) => self.succeeded(),
                     // Nothing is to be stored.
                     Err(BackupError::Taken(_)) if is_last => break,
@@ -71,7 +74,9 @@ impl Shipper {
                     break;
                 }
             }
-            self.wait(begun + self.shared.settings.interval, is_last);
+            let next = begun + self.shared.settings.interval;
+            self.shared.log_runs.wait(Some(next.max(self.retry_at)));
+            self.wait(next, is_last);
         }
         if let Some(current) = &mut self.current {
             current.abandon_snapshot();

@@ -64,7 +64,7 @@ impl Job for RecordHistory {
         };
         if let Some((at, before)) = before {
             let elapsed = read - at;
-            let failing = self.usage.jobs.get().iter().filter(|job| job.n_failures > 0).count();
+            let failing = self.usage.jobs.get().iter().filter(|job| job.runs.n_failures > 0).count();
             let mut values = now.since(&before, elapsed);
             values.extend([
                 system::resident_bytes().map(|bytes| bytes as f64 / 1e6),

@@ -1,7 +1,7 @@
 //! Logs what the metrics say, for people without a monitoring system.
 
+use svc_site::jobs::JobState;
 use svc_store::SearchIndexState;
-use tokio::time::Instant;
 
 use crate::SiteUsage;
 
@@ -19,17 +19,16 @@ impl SiteUsage {
             SearchIndexState::Ready(posts) => ("ready", posts),
         };
         tracing::info!(state, posts, "search index");
-        let now = Instant::now();
-        for job in self.jobs.get() {
+        for JobState { name, runs } in self.jobs.get() {
             tracing::info!(
-                job = job.name,
-                runs = job.n_runs,
-                running = job.is_running,
-                failures = job.n_failures,
-                seconds_since_start_of_run = job.last_run.map(|began| (now - began).as_secs()),
-                duration_ms = job.duration.map(|duration| duration.as_millis()),
-                seconds_to_next_run = job.next_run.map(|at| (at - now).as_secs()),
-                last_error = job.last_error,
+                job = &*name,
+                runs = runs.n_runs,
+                running = runs.is_running,
+                failures = runs.n_failures,
+                seconds_since_start_of_run = runs.since_last_run.map(|time| time.as_secs()),
+                duration_ms = runs.duration.map(|duration| duration.as_millis()),
+                seconds_to_next_run = runs.until_next_run.map(|time| time.as_secs()),
+                last_error = runs.last_error,
                 "job"
             );
         }

@@ -2,16 +2,20 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use svc_backup::Backup;
 use svc_certificates::Certificates;
-use svc_site::jobs::{Job, JobState, JobTable, Next, Outcome, SaveJobStates, SavedJob, SavedJobStates};
-use svc_store::{IndexerSteps, SearchIndexer};
+use svc_site::jobs::{Job, JobState, JobTable, Next, Outcome, SaveJobStates, SavedJobStates};
+use svc_store::SearchIndexer;
 use svc_versions::Context;
-use tokio::{sync::Notify, time::Instant};
+use tokio::sync::Notify;
 
 use crate::config::Config;
 
 /// The states of the jobs of the running server, in the data folder.
 const STATES_FILE: &str = "jobs.json";
+
+/// The name of the work of the search index's thread.
+const INDEX_JOB: &str = "update-search-index";
 
 fn states_file(config: &Config) -> PathBuf {
     config.data.join(STATES_FILE)
@@ -40,23 +44,11 @@ impl Job for WatchCertificate {
     }
 }
 
-/// The state of the thread of a search index, as that of a job.
-pub(crate) fn search_index_state(indexer: &SearchIndexer) -> impl Fn() -> JobState + Send + Sync + use<> {
-    let steps = indexer.steps();
-    move || {
-        let IndexerSteps { n, n_failed, n_failures, last, duration, last_error, next, is_running } = steps();
-        JobState {
-            n_runs: n,
-            n_failures,
-            n_failed_runs: n_failed,
-            last_run: last.map(Instant::from_std),
-            duration,
-            last_error,
-            next_run: next.map(Instant::from_std),
-            is_running,
-            ..JobState::new("update-search-index")
-        }
-    }
+/// Adds the threads that keep the search index current and copy the database and files, as far as they run.
+pub(crate) fn with_threads(table: JobTable, index: Option<&SearchIndexer>, backup: Option<&Backup>) -> JobTable {
+    let index = index.map(|indexer| (INDEX_JOB, indexer.steps()));
+    let threads = index.into_iter().chain(backup.into_iter().flat_map(Backup::runs));
+    threads.fold(table, |table, (name, runs)| table.with_thread(name, runs))
 }
 
 /// The background jobs of the running server, as a title and rows for `doctor`; only a title if no server runs.
@@ -72,7 +64,7 @@ pub(crate) fn report(config: &Config) -> (String, Vec<Vec<String>>) {
 }
 
 /// Name, next run, last run and result of a job whose state has this age.
-fn columns(job: &SavedJob, age: Duration) -> Vec<String> {
+fn columns(JobState { name, runs: job }: &JobState, age: Duration) -> Vec<String> {
     let result = match (&job.last_error, job.n_failures) {
         (Some(error), 1..) => {
             let error = error.replace(char::is_control, " ");
@@ -91,7 +83,7 @@ fn columns(job: &SavedJob, age: Duration) -> Vec<String> {
         (_, Some(until), _) => format!("next in {}", seconds(until.saturating_sub(age))),
         _ => "next when something is to be done".to_owned(),
     };
-    vec![job.name.clone(), next, last, result]
+    vec![name.to_string(), next, last, result]
 }
 
 fn seconds(time: Duration) -> String {
@@ -104,33 +96,27 @@ fn seconds(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use svc_metrics::RunReport;
+
     use super::*;
 
     #[test]
     fn jobs_are_described_with_result_last_and_next_run() {
         const AGE: Duration = Duration::from_secs(2);
-        let job = SavedJob {
-            name: "job".to_owned(),
-            n_runs: 0,
-            n_failures: 0,
-            since_last_run: None,
-            duration: None,
-            last_error: None,
-            until_next_run: Some(Duration::from_secs(602)),
-            is_running: false,
-        };
-        assert_eq!(columns(&job, AGE), ["job", "next in 10 min", "", "has not run yet"]);
+        let columns = |runs: &RunReport| columns(&JobState { name: "job".into(), runs: runs.clone() }, AGE);
+        let job = RunReport { until_next_run: Some(Duration::from_secs(602)), ..RunReport::default() };
+        assert_eq!(columns(&job), ["job", "next in 10 min", "", "has not run yet"]);
         let (second, took) = (Some(Duration::from_secs(1)), Some(Duration::from_millis(2)));
-        let ran = SavedJob { n_runs: 1, since_last_run: second, duration: took, ..job };
+        let ran = RunReport { n_runs: 1, since_last_run: second, duration: took, ..job };
         let last = "last run 3 s ago, took 2 ms";
-        assert_eq!(columns(&ran, AGE), ["job", "next in 10 min", last, "good"]);
-        let waits = SavedJob { until_next_run: None, ..ran.clone() };
-        assert_eq!(columns(&waits, AGE), ["job", "next when something is to be done", last, "good"]);
-        let runs = SavedJob { is_running: true, ..waits.clone() };
-        assert_eq!(columns(&runs, AGE), ["job", "running for 3 s", "", "good"]);
-        let recovered = SavedJob { last_error: Some("full".to_owned()), ..waits };
-        assert_eq!(columns(&recovered, AGE)[3], "good");
-        let failing = SavedJob { n_failures: 3, ..recovered };
-        assert_eq!(columns(&failing, AGE)[3], "failing (3 in a row): full");
+        assert_eq!(columns(&ran), ["job", "next in 10 min", last, "good"]);
+        let waits = RunReport { until_next_run: None, ..ran.clone() };
+        assert_eq!(columns(&waits), ["job", "next when something is to be done", last, "good"]);
+        let runs = RunReport { is_running: true, ..waits.clone() };
+        assert_eq!(columns(&runs), ["job", "running for 3 s", "", "good"]);
+        let recovered = RunReport { last_error: Some("full".to_owned()), ..waits };
+        assert_eq!(columns(&recovered)[3], "good");
+        let failing = RunReport { n_failures: 3, ..recovered };
+        assert_eq!(columns(&failing)[3], "failing (3 in a row): full");
     }
 }

@@ -46,7 +46,7 @@ pub use export::create_table_statements;
 pub use meta::{Meta, MetaKind};
 pub use newest::{Numbered, newest_id};
 pub use position::{Beyond, Bounds, Continued, Position, SortValue};
-pub use search_indexer::{IndexerSteps, SearchIndexConfig, SearchIndexer};
+pub use search_indexer::{SearchIndexConfig, SearchIndexer};
 pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 pub use svc_db::{

@@ -8,7 +8,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use sea_query::{Cond, Expr, ExprTrait as _, Query};
 use svc_db::{
     Database, Db, IndexedRows, LogEntry, LogState, Logged, Result, RowLog, StoreError, WeakDatabase, parse_digest,
 };
+use svc_metrics::RunCounts;
 use svc_search::{Change, Class, Document, Folder, Generation, Language, SearchIndexState, SegmentBuilder};
 
 use crate::caches::SiteCaches;
@@ -53,50 +54,8 @@ impl SearchIndexConfig {
 /// It has a thread of its own: a step reads posts for minutes, and stops in the middle when this is dropped.
 pub struct SearchIndexer {
     caches: Arc<SiteCaches>,
-    steps: Arc<Mutex<IndexerSteps>>,
+    steps: Arc<RunCounts>,
     thread: Option<JoinHandle<()>>,
-}
-
-/// What an indexer has done.
-#[derive(Clone, Debug, Default)]
-pub struct IndexerSteps {
-    /// Number of steps that have ended.
-    pub n: u64,
-    /// Number of steps that have failed.
-    pub n_failed: u64,
-    /// Number of failures since the last step without an error.
-    pub n_failures: u32,
-    /// When the latest step began.
-    pub last: Option<Instant>,
-    /// Duration of the latest step that has ended.
-    pub duration: Option<Duration>,
-    /// The error of the latest step that failed.
-    pub last_error: Option<String>,
-    /// When the next step is due, unless something is to be indexed before. `None` during a step, and if the database cannot have an
-    /// index.
-    pub next: Option<Instant>,
-    /// Whether a step is running.
-    pub is_running: bool,
-}
-
-impl IndexerSteps {
-    fn begin(&mut self) {
-        (self.last, self.next, self.is_running) = (Some(Instant::now()), None, true);
-    }
-
-    fn end(&mut self, error: Option<String>, pause: Duration) {
-        self.is_running = false;
-        self.n += 1;
-        self.n_failed += u64::from(error.is_some());
-        self.n_failures = if error.is_some() { self.n_failures.saturating_add(1) } else { 0 };
-        self.duration = self.last.map(|began| began.elapsed());
-        self.last_error = error.or(self.last_error.take());
-        self.next = Instant::now().checked_add(pause);
-    }
-}
-
-fn lock(steps: &Mutex<IndexerSteps>) -> MutexGuard<'_, IndexerSteps> {
-    steps.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl SearchIndexer {
@@ -107,7 +66,7 @@ impl SearchIndexer {
         caches.search.reset_requests();
         let (database, of_indexer, state) = (database.downgrade(), Arc::clone(caches), State::default());
         let tuning = caches.tuning.indexer;
-        let steps = Arc::<Mutex<IndexerSteps>>::default();
+        let steps = Arc::<RunCounts>::default();
         let of_thread = Arc::clone(&steps);
         let indexer =
             Indexer { database, caches: of_indexer, log, tuning, config, state, steps: of_thread, reported: None };
@@ -116,10 +75,9 @@ impl SearchIndexer {
         Some(SearchIndexer { caches: Arc::clone(caches), steps, thread: Some(thread) })
     }
 
-    /// Reads what the indexer has done, also after it was dropped.
-    pub fn steps(&self) -> impl Fn() -> IndexerSteps + Send + Sync + use<> {
-        let steps = Arc::clone(&self.steps);
-        move || lock(&steps).clone()
+    /// The steps of the indexer, which can be read also after it was dropped.
+    pub fn steps(&self) -> Arc<RunCounts> {
+        Arc::clone(&self.steps)
     }
 
     /// Indexes all changes now, instead of within half a minute.
@@ -173,7 +131,7 @@ struct Indexer {
     tuning: IndexerTuning,
     config: SearchIndexConfig,
     state: State,
-    steps: Arc<Mutex<IndexerSteps>>,
+    steps: Arc<RunCounts>,
     /// The error that was logged last. It is logged again only after another one.
     reported: Option<String>,
 }
@@ -184,7 +142,7 @@ impl Indexer {
             if self.caches.search.is_stopping() {
                 break;
             }
-            lock(&self.steps).begin();
+            self.steps.begin(Instant::now());
             let mut failure = None;
             let next = self.step(&database).unwrap_or_else(|e| {
                 failure = Some(e.to_string());
@@ -206,7 +164,9 @@ impl Indexer {
                 Next::Now => Duration::ZERO,
                 Next::After(time) => time,
             };
-            lock(&self.steps).end(failure, pause);
+            let ended = Instant::now();
+            self.steps.end(ended, failure);
+            self.steps.wait(ended.checked_add(pause));
             if !pause.is_zero() {
                 self.caches.search.wait(pause);
             }

@@ -49,7 +49,7 @@ impl Source for SiteUsage {
 /// Writes the states of the background jobs.
 pub(super) fn write_jobs(jobs: &JobStates, families: &mut Families<'_>) -> fmt::Result {
     let states = jobs.get();
-    let jobs: Vec<_> = states.iter().map(|job| ([("job_name", job.name)], job)).collect();
+    let jobs: Vec<_> = states.iter().map(|job| ([("job_name", &*job.name)], &job.runs)).collect();
     let all = || jobs.iter().map(|(label, job)| (&label[..], *job));
     let runs = all().map(|(label, job)| (label, number(job.n_runs)));
     families.counter("svc_job_runs", "Runs of a background job that have ended.", runs)?;
@@ -58,7 +58,7 @@ pub(super) fn write_jobs(jobs: &JobStates, families: &mut Families<'_>) -> fmt::
     let in_a_row = all().map(|(label, job)| (label, number(job.n_failures)));
     families.gauge("svc_job_failures_in_a_row", "Failures since the last successful run.", in_a_row)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let last = all().filter_map(|(label, job)| Some((label, (now - job.last_run?.elapsed()).as_secs_f64())));
+    let last = all().filter_map(|(label, job)| Some((label, now.saturating_sub(job.since_last_run?).as_secs_f64())));
     families.gauge("svc_job_last_run_timestamp_seconds", "Start of the latest run, as Unix time.", last)?;
     let took = all().filter_map(|(label, job)| Some((label, job.duration?.as_secs_f64())));
     families.gauge("svc_job_last_duration_seconds", "Duration of the latest run that has ended.", took)

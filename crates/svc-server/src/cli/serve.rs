@@ -190,10 +190,8 @@ impl Running {
             say(&format!("Monitoring: {}", monitoring.address()));
         }
         let search_index = site.start_search_index();
-        let mut table = table.with(site.record_history(&usage));
-        if let Some(indexer) = &search_index {
-            table = table.with_thread(background::search_index_state(indexer));
-        }
+        let table = table.with(site.record_history(&usage));
+        let mut table = background::with_threads(table, search_index.as_ref(), backup.as_ref());
         if let Some(renewal) = renewal {
             table = table.with(renewal);
         }

@@ -156,7 +156,13 @@ fn doctor_and_metrics_know_the_backup() {
     }
     let metrics = monitored.metrics();
     assert_eq!(crate::deploy::missing_of(&metrics, "svc_backup_"), [] as [String; 0]);
-    for line in ["svc_backup_failures_total 0", "svc_backup_generations_total 1", "svc_backup_pending_frames 0.0"] {
+    for line in [
+        "svc_backup_failures_total 0",
+        "svc_backup_generations_total 1",
+        "svc_backup_pending_frames 0.0",
+        "svc_job_failed_runs_total{job_name=\"back-up-database\"} 0",
+        "svc_job_failed_runs_total{job_name=\"back-up-files\"} 0",
+    ] {
         assert!(metrics.lines().any(|found| found == line), "{line}\n{metrics}");
     }
     let out = run(folder, None, &["doctor"]);

@@ -17,11 +17,12 @@ fn jobs_of_sources() -> BTreeSet<String> {
             } else if name.ends_with(".rs") && name != "tests.rs" {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-                if ["Job for ", "Courier for ", "JobState"].iter().any(|part| code.contains(part)) {
+                if ["Job for ", "Courier for ", "RunCounts", "SearchIndexer"].iter().any(|part| code.contains(part)) {
                     let before = [
                         "fn name(&self) -> &'static str {\n        \"",
                         "const JOB: &'static str = \"",
-                        "JobState::new(\"",
+                        // Threads with the state of a job.
+                        "_JOB: &str = \"",
                     ];
                     let found = before.iter().flat_map(|before| code.split(before).skip(1));
                     names.extend(found.map(|rest| rest.split('"').next().unwrap().to_owned()));

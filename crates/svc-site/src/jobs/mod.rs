@@ -28,7 +28,7 @@ pub use check_term_counts::CheckTermCounts;
 pub use deliver::{Attempt, Courier, Deliver};
 pub use publish_posts::PublishPosts;
 pub use remove_interrupted_uploads::RemoveInterruptedUploads;
-pub use saved_states::{SaveJobStates, SavedJob, SavedJobStates};
+pub use saved_states::{SaveJobStates, SavedJobStates};
 pub use send_mails::SendMails;
 pub use state::{JobState, JobStates};
 pub use supervisor::{JobTable, Supervisor};

@@ -8,7 +8,6 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use svc_versions::Context;
-use tokio::time::Instant;
 
 use super::{Job, JobState, JobStates, Next, Outcome};
 use crate::blocking::run_blocking;
@@ -25,44 +24,12 @@ pub struct SavedJobStates {
     /// The time.
     saved: SystemTime,
     /// The jobs, in the order of the table.
-    pub jobs: Vec<SavedJob>,
-}
-
-/// The state of a job at the time of [`SavedJobStates`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SavedJob {
-    /// The job's name.
-    pub name: String,
-    /// Number of runs that have ended.
-    pub n_runs: u64,
-    /// Number of failures since the last run without an error.
-    pub n_failures: u32,
-    /// Time since the start of the latest run.
-    pub since_last_run: Option<Duration>,
-    /// Duration of the latest run that has ended.
-    pub duration: Option<Duration>,
-    /// The error of the latest run that failed.
-    pub last_error: Option<String>,
-    /// Time until the next run. `None` during a run, and if only a notification causes one.
-    pub until_next_run: Option<Duration>,
-    /// Whether the job is running.
-    pub is_running: bool,
+    pub jobs: Vec<JobState>,
 }
 
 impl SavedJobStates {
-    fn of(states: Vec<JobState>) -> Self {
-        let now = Instant::now();
-        let job = |state: JobState| SavedJob {
-            name: state.name.to_owned(),
-            n_runs: state.n_runs,
-            n_failures: state.n_failures,
-            since_last_run: state.last_run.map(|at| now.saturating_duration_since(at)),
-            duration: state.duration,
-            last_error: state.last_error,
-            until_next_run: state.next_run.map(|at| at.saturating_duration_since(now)),
-            is_running: state.is_running,
-        };
-        SavedJobStates { saved: SystemTime::now(), jobs: states.into_iter().map(job).collect() }
+    fn of(jobs: Vec<JobState>) -> Self {
+        SavedJobStates { saved: SystemTime::now(), jobs }
     }
 
     /// Reads the states that a running server has saved, with the time since then. `None` if no server runs. A server that was killed
@@ -126,6 +93,10 @@ impl Job for SaveJobStates {
 
 #[cfg(test)]
 mod tests {
+    use std::{sync::Arc, time::Instant};
+
+    use svc_metrics::RunCounts;
+
     use super::*;
     use crate::jobs::JobTable;
 
@@ -134,21 +105,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("jobs.json");
         assert_eq!(SavedJobStates::read(&file).unwrap(), None);
-        let thread = JobState {
-            n_failures: 2,
-            last_error: Some("full".to_owned()),
-            last_run: Some(Instant::now()),
-            next_run: Some(Instant::now() + Duration::from_secs(100)),
-            ..JobState::new("thread")
-        };
-        let table = JobTable::new().with_thread(move || thread.clone());
+        let (runs, now) = (Arc::new(RunCounts::default()), Instant::now());
+        for _ in 0..2 {
+            runs.begin(now);
+            runs.end(now, Some("full".to_owned()));
+        }
+        runs.wait(Some(now + Duration::from_secs(100)));
+        let table = JobTable::new().with_thread("thread", runs);
         let job = SaveJobStates::new(table.states(), file.clone());
         assert_eq!(job.run(&Context::background()).await.unwrap(), Next::After(INTERVAL));
         let _supervised = table.with(job);
         let (SavedJobStates { jobs, .. }, age) = SavedJobStates::read(&file).unwrap().expect("states");
         let [thread] = &jobs[..] else { panic!("one job") };
-        assert_eq!((&*thread.name, thread.n_failures, thread.last_error.as_deref()), ("thread", 2, Some("full")));
-        assert!(thread.until_next_run.unwrap() > Duration::from_secs(90) && thread.since_last_run.is_some());
+        let JobState { name, runs } = thread;
+        assert_eq!((&**name, runs.n_failures, runs.last_error.as_deref()), ("thread", 2, Some("full")));
+        assert!(runs.until_next_run.unwrap() > Duration::from_secs(90) && runs.since_last_run.is_some());
         assert!(age < Duration::from_secs(30));
 
         let mut old = SavedJobStates::of(Vec::new());

@@ -3,17 +3,15 @@
 use std::{any::Any, fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
+use svc_metrics::RunCounts;
 use svc_versions::Context;
 use tokio::{
     sync::{Notify, watch},
     task::JoinSet,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
 
-use super::{
-    Job, Next, Outcome,
-    state::{JobState, JobStates, SharedState},
-};
+use super::{Job, JobStates, Next, Outcome};
 
 /// The pause after the first failure.
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
@@ -25,12 +23,12 @@ const MAX_STOP: Duration = Duration::from_secs(5);
 type Stop = watch::Receiver<()>;
 
 /// Repeats a job until it is stopped.
-type Repeat = Box<dyn FnOnce(Arc<SharedState>, Stop) -> BoxFuture<'static, ()> + Send>;
+type Repeat = Box<dyn FnOnce(Arc<RunCounts>, Stop) -> BoxFuture<'static, ()> + Send>;
 
 /// The jobs of a server.
 #[derive(Default)]
 pub struct JobTable {
-    jobs: Vec<(Arc<SharedState>, Repeat)>,
+    jobs: Vec<(Arc<RunCounts>, Repeat)>,
     states: JobStates,
 }
 
@@ -43,17 +41,17 @@ impl JobTable {
     /// Adds a job.
     #[must_use]
     pub fn with(mut self, job: impl Job) -> Self {
-        let state = Arc::new(SharedState::new(job.name()));
-        self.jobs.push((Arc::clone(&state), Box::new(|state, stop| repeat(job, state, stop).boxed())));
-        self.states.add(move || state.get());
+        let runs = Arc::<RunCounts>::default();
+        self.states.add(job.name(), Arc::clone(&runs));
+        self.jobs.push((runs, Box::new(|runs, stop| repeat(job, runs, stop).boxed())));
         self
     }
 
-    /// Adds background work that has a thread of its own, and its reason for that. The supervisor only shows its state; whoever has
-    /// started it stops it.
+    /// Adds background work that has a thread of its own, and its reason for that. The supervisor only shows its state, from the runs
+    /// that the thread records; whoever has started it stops it.
     #[must_use]
-    pub fn with_thread(self, state: impl Fn() -> JobState + Send + Sync + 'static) -> Self {
-        self.states.add(state);
+    pub fn with_thread(self, name: &'static str, runs: Arc<RunCounts>) -> Self {
+        self.states.add(name, runs);
         self
     }
 
@@ -69,8 +67,8 @@ impl JobTable {
     pub fn start(self) -> Supervisor {
         let (stop, stopped) = watch::channel(());
         let mut tasks = JoinSet::new();
-        for (state, repeat) in self.jobs {
-            tasks.spawn(repeat(state, stopped.clone()));
+        for (runs, repeat) in self.jobs {
+            tasks.spawn(repeat(runs, stopped.clone()));
         }
         Supervisor { stop, tasks, states: self.states }
     }
@@ -103,7 +101,7 @@ impl Supervisor {
         drop(stop);
         // A task ends without a result: panics of jobs do not end it.
         if timeout(MAX_STOP, async { while tasks.join_next().await.is_some() {} }).await.is_err() {
-            let names: Vec<_> = states.get().into_iter().filter(|s| s.is_running).map(|s| s.name).collect();
+            let names: Vec<_> = states.get().into_iter().filter(|s| s.runs.is_running).map(|s| s.name).collect();
             tracing::warn!(jobs = names.join(", "), "cancelled jobs that did not end in time");
         }
         tasks.shutdown().await;
@@ -111,21 +109,29 @@ impl Supervisor {
 }
 
 /// Runs a job when it is due, until it is stopped.
-async fn repeat(job: impl Job, state: Arc<SharedState>, mut stop: Stop) {
+async fn repeat(job: impl Job, runs: Arc<RunCounts>, mut stop: Stop) {
     let mut next = Next::After(job.first_run());
     loop {
-        state.waits(next);
+        runs.wait(match next {
+            Next::After(pause) => now().checked_add(pause),
+            Next::Never => None,
+        });
         tokio::select! {
             biased;
             // Nothing is sent: this is the end of the sender.
             _ = stop.changed() => break,
             () = due(next, job.wake()) => {}
         }
-        state.begins();
+        runs.begin(now());
         let outcome = run(&job).await;
-        next = record(&job, &state, outcome);
+        next = record(&job, &runs, outcome);
     }
     job.stop().await;
+}
+
+/// The current time, on the clock of the runtime.
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
 }
 
 /// Waits until a job is due or notified.
@@ -154,12 +160,13 @@ async fn run(job: &impl Job) -> Outcome {
 }
 
 /// Records and logs the outcome of a run. Returns when the next one is due.
-fn record(job: &impl Job, state: &SharedState, outcome: Outcome) -> Next {
+fn record(job: &impl Job, runs: &RunCounts, outcome: Outcome) -> Next {
     let name = job.name();
     let error = outcome.as_ref().err().map(ToString::to_string);
-    let (failures_before, n_failures) = state.ends(error.clone());
+    let now = now();
+    let (failures_before, n_failures) = runs.end(now, error.clone());
     let next = outcome.unwrap_or_else(|_| Next::After(backoff(n_failures, job.max_backoff())));
-    tracing::debug!(job = name, duration = ?state.get().duration.unwrap_or_default(), error, ?next, "job run");
+    tracing::debug!(job = name, duration = ?runs.report(now).duration.unwrap_or_default(), error, ?next, "job run");
     match error {
         Some(error) if failures_before == 0 => tracing::warn!(job = name, error, "a job fails; it is repeated"),
         None if failures_before > 0 => tracing::info!(job = name, failures_before, "a job works again"),

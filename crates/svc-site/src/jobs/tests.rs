@@ -112,13 +112,13 @@ async fn jobs_run_when_they_are_due_and_do_not_delay_each_other() {
     sleep(9 * SECOND).await;
     assert_eq!((slow_began(), quick_began(), late_began()), (vec![0], vec![0, 2, 4, 6, 8], vec![5]));
     let [slow, quick, late] = &supervisor.states().get()[..] else { panic!("three jobs") };
-    assert!(slow.is_running && slow.n_runs == 0 && slow.next_run.is_none());
-    assert_eq!((quick.name, quick.n_runs, quick.is_running), ("quick", 5, false));
-    assert_eq!(quick.next_run.map(|at| at - Instant::now()), Some(SECOND));
-    assert_eq!((late.next_run, late.duration), (None, Some(Duration::ZERO)));
+    assert!(slow.runs.is_running && slow.runs.n_runs == 0 && slow.runs.until_next_run.is_none());
+    assert_eq!((&*quick.name, quick.runs.n_runs, quick.runs.is_running), ("quick", 5, false));
+    assert_eq!(quick.runs.until_next_run, Some(SECOND));
+    assert_eq!((late.runs.until_next_run, late.runs.duration), (None, Some(Duration::ZERO)));
     sleep(60 * SECOND).await;
     assert_eq!(slow_began(), [0, 61]);
-    assert_eq!(supervisor.states().get()[0].duration, Some(60 * SECOND));
+    assert_eq!(supervisor.states().get()[0].runs.duration, Some(60 * SECOND));
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,11 +130,11 @@ async fn a_failing_job_is_repeated_with_growing_pauses_until_it_recovers() {
     let began = job.began();
     let supervisor = JobTable::new().with(job).start();
     sleep(10 * SECOND).await;
-    let state = supervisor.states().get().remove(0);
+    let state = supervisor.states().get().remove(0).runs;
     assert_eq!((state.n_runs, state.n_failures, state.last_error.as_deref()), (4, 4, Some("out of order")));
     sleep(500 * SECOND).await;
     assert_eq!(began(), [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
-    let state = supervisor.states().get().remove(0);
+    let state = supervisor.states().get().remove(0).runs;
     assert_eq!((state.n_runs, state.n_failures, state.last_error.as_deref()), (10, 0, Some("out of order")));
     let expected = [
         " WARN a job fails; it is repeated job=\"job\" error=\"out of order\"\n",
@@ -150,6 +150,7 @@ async fn a_panic_is_a_failure() {
     let supervisor = JobTable::new().with(job).with(other).start();
     sleep(SECOND / 2).await;
     let [job, other] = &supervisor.states().get()[..] else { panic!("two jobs") };
+    let (job, other) = (&job.runs, &other.runs);
     assert_eq!((job.n_runs, job.last_error.as_deref(), job.is_running), (1, Some("panicked: mistake 0"), false));
     assert_eq!((other.n_runs, other.n_failures), (1, 0));
     sleep(2 * SECOND).await;
@@ -279,7 +280,7 @@ async fn the_jobs_of_an_empty_site_succeed() {
 /// Waits until the only job has run this often.
 async fn n_runs(supervisor: &Supervisor, n: u64) {
     let reached = async {
-        while supervisor.states().get()[0].n_runs < n {
+        while supervisor.states().get()[0].runs.n_runs < n {
             sleep(SECOND / 100).await;
         }
     };
