@@ -23,7 +23,7 @@ pub(super) fn write_cell(units: &[Inline]) -> String {
 }
 
 fn write(units: &[Inline], place: Place) -> String {
-    let mut line = Line { out: String::new(), before: '\n', place };
+    let mut line = Line { out: String::new(), before: '\n', place, is_in_link: false };
     line.units(units, After { is_separator: true, delimiter: None });
     let (_, text, _) = split_gaps(&line.out);
     text.to_owned()
@@ -60,6 +60,7 @@ struct Line {
     /// The character before `out`.
     before: char,
     place: Place,
+    is_in_link: bool,
 }
 
 impl Line {
@@ -76,11 +77,13 @@ impl Line {
                 Inline::Image { alt, destination } => {
                     let mut inner = self.inner('[');
                     inner.text(&folded(alt));
-                    self.unit(&format!("![{}]({destination})", inner.out.trim_matches(' ')));
+                    // Some parsers end the text of an image in a link at an escaped bracket.
+                    let alt = inner.out.trim_matches(' ').replace("\\[", "&#91;").replace("\\]", "&#93;");
+                    self.unit(&format!("![{alt}]({destination})"));
                 }
                 Inline::Break => self.gap(Gap::Break),
                 Inline::In(Wrapper::Link(destination), units) => {
-                    let mut inner = self.inner('[');
+                    let mut inner = Line { is_in_link: true, ..self.inner('[') };
                     inner.units(units, After { is_separator: true, delimiter: None });
                     let (before, text, after) = split_gaps(&inner.out);
                     self.gap(before);
@@ -93,7 +96,7 @@ impl Line {
     }
 
     fn inner(&self, before: char) -> Line {
-        Line { out: String::new(), before, place: self.place }
+        Line { out: String::new(), before, place: self.place, is_in_link: self.is_in_link }
     }
 
     /// Adds a unit that begins with a bracket or a delimiter.
@@ -132,7 +135,9 @@ impl Line {
                 }
                 // Parsers disagree on `\\\|` in a table.
                 '|' if last == '\\' && self.place == Place::Cell => self.out.push_str("&#124;"),
-                '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '~' | '|' => self.out.extend(['\\', c]),
+                // Parsers that make links of bare URLs read a backslash as part of one, which would leave `<` unescaped.
+                '<' => self.out.push_str("&lt;"),
+                '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '|' => self.out.extend(['\\', c]),
                 '&' if chars.peek().is_none_or(|next| next.is_ascii_alphanumeric() || *next == '#') => {
                     self.out.push_str("\\&");
                 }
@@ -146,7 +151,14 @@ impl Line {
     /// Adds a code span. Code that has no unambiguous form here is written as text.
     fn code(&mut self, code: &str) {
         let text = code.trim_matches(' ');
-        if self.last() == '`' || (self.place == Place::Cell && text.contains("\\|")) {
+        // The fence after a bare URL may be read as part of it.
+        let is_after_word = !matches!(self.last(), ' ' | '\n');
+        if self.last() == '`'
+            || (is_after_word && text.contains('<'))
+            // Some parsers end a link at a bracket in code.
+            || (self.is_in_link && text.contains(['[', ']']))
+            || (self.place == Place::Cell && text.contains("\\|"))
+        {
             return self.text(code);
         }
         if code.starts_with(' ') {

@@ -47,9 +47,17 @@ pub(crate) fn by_pulldown(markdown: &str) -> Shown {
 }
 
 pub(crate) fn by_markdown(markdown: &str) -> Shown {
-    let constructs = Constructs { frontmatter: true, ..Constructs::gfm() };
     // Bare URLs in text are links in GitHub's extension, whatever is escaped.
-    let constructs = Constructs { gfm_autolink_literal: false, ..constructs };
+    with_constructs(markdown, Constructs { gfm_autolink_literal: false, ..Constructs::gfm() })
+}
+
+/// Raw HTML, if bare URLs in text are links.
+pub(crate) fn html_with_bare_links(markdown: &str) -> Vec<String> {
+    with_constructs(markdown, Constructs::gfm()).html
+}
+
+fn with_constructs(markdown: &str, constructs: Constructs) -> Shown {
+    let constructs = Constructs { frontmatter: true, ..constructs };
     let tree = markdown::to_mdast(markdown, &ParseOptions { constructs, ..ParseOptions::default() }).unwrap();
     let mut shown = Shown::default();
     add(&tree, &mut shown);

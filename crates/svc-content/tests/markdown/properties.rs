@@ -5,7 +5,7 @@ use svc_content::markdown::{to_markdown, to_markdown_line};
 
 use crate::{
     html::{decoded, fragments, nodes, safe_urls, to_html, visible},
-    parsers::{Shown, by_markdown, by_pulldown},
+    parsers::{Shown, by_markdown, by_pulldown, html_with_bare_links},
 };
 
 /// The Markdown of both functions, and what both parsers find in it.
@@ -21,6 +21,8 @@ fn shown(html: &str) -> Vec<(String, Shown)> {
 #[track_caller]
 fn is_harmless(html: &str, markdown: &str, shown: &Shown, urls: &[String]) -> Result<(), TestCaseError> {
     prop_assert!(shown.html.is_empty(), "raw HTML {:?}\n{html}\n{markdown}", shown.html);
+    let with_links = html_with_bare_links(markdown);
+    prop_assert!(with_links.is_empty(), "raw HTML {with_links:?} with bare links\n{html}\n{markdown}");
     for url in &shown.urls {
         prop_assert!(urls.contains(&decoded(url)), "another URL {url:?}\n{html}\n{markdown}");
     }

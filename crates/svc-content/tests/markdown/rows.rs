@@ -2,7 +2,7 @@
 
 use svc_content::markdown::{to_markdown, to_markdown_line};
 
-use crate::parsers::{by_markdown, by_pulldown};
+use crate::parsers::{by_markdown, by_pulldown, html_with_bare_links};
 
 #[test]
 fn elements() {
@@ -51,8 +51,12 @@ fn text_is_not_markup() {
         ("![a]<a href=/x>b</a>!<a href=/y>c</a>", "![a]b!c"),
         ("`<strong>`<hr></strong>", "``"),
         ("a<br>| --- |<br>b", "a | --- | b"),
+        ("http://x.example/+&lt;img onerror=x&gt;", "http://x.example/+<img onerror=x>"),
+        ("http://x.example/<code>&lt;b&gt;</code>", "http://x.example/<b>"),
+        ("<a href=/x>a <code>](javascript:y) &lt;b&gt;</code></a>", "a ](javascript:y) <b>"),
     ] {
         let markdown = to_markdown(html);
+        assert_eq!(html_with_bare_links(&markdown), [""; 0], "{html}\n{markdown}");
         for shown in [by_pulldown(&markdown), by_markdown(&markdown)] {
             assert_eq!((shown.html, shown.text.as_str()), (Vec::new(), text), "{html}\n{markdown}");
         }
