@@ -1,6 +1,7 @@
 //! The administration area in a browser: without scripts, on a phone, with the keyboard, and for screen readers.
 
 use serde_json::json;
+use svc_server::SiteBuilder;
 
 use super::{Tab, assert_accessible, browser, log_in, password, save_screenshot};
 use crate::site::Site;
@@ -84,7 +85,8 @@ async fn a_list_is_searched_while_typing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_pages_are_accessible_and_calm_at_every_width() {
     let Some(mut browser) = browser() else { return };
-    let site = Site::start().await;
+    let settings = [("change_log", "10000")];
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &settings).await;
     let mut tab = browser.tab();
     let tab = &mut tab;
     // The sum of how far contents jump while a page is loaded (Layout Instability API).
