@@ -85,7 +85,7 @@ pub fn router(
 pub fn cost(site: &Arc<Site>) -> impl Fn(&Parts) -> Cost + use<> {
     let site = Arc::clone(site);
     move |parts| {
-        let Some(settings) = site.last_settings(context_of(&parts.extensions).transport()) else { return Cost::Light };
+        let Some(settings) = site.last_settings() else { return Cost::Light };
         let url = PageUrl::new(parts.uri.path(), parts.uri.query().unwrap_or_default());
         url_resolver::cost(&settings, &url)
     }

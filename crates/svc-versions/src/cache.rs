@@ -114,15 +114,6 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         found.map(|entry| (entry.value.clone(), Arc::clone(&entry.dependencies)))
     }
 
-    /// The last value that was computed for a key, valid or not, if it is still cached. Use it for estimates.
-    pub fn last<Q>(&self, transport: Transport, key: &Q) -> Option<V>
-    where
-        K: Borrow<Q>,
-        Q: Eq + Hash + ?Sized,
-    {
-        self.entries.peek(&KeyOverRef(transport, key)).map(|entry| entry.value.clone())
-    }
-
     /// The values of several keys, as [`get`](Self::get) returns them. Of neighbours that share their dependencies, these are checked
     /// and recorded once.
     pub fn get_many(

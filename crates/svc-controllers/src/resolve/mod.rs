@@ -76,7 +76,7 @@ impl Controller for Resolve {
 /// The cost of finding what the URL shows: light before the settings are known, as they are read first.
 fn cost(site: &Site, req: &Request) -> Cost {
     let sent = req.sent_param("url").and_then(|url| url.as_str());
-    let Some((sent, settings)) = sent.zip(site.last_settings(req.cx().transport())) else { return Cost::Light };
+    let Some((sent, settings)) = sent.zip(site.last_settings()) else { return Cost::Light };
     request::page_url(&settings, sent).map_or(Cost::Light, |url| url_resolver::cost(&settings, &url))
 }
 

@@ -72,6 +72,8 @@ pub struct Site {
 /// What a site has read and parsed.
 struct Caches {
     settings: VersionedCache<(), Arc<Settings>>,
+    /// The settings that were parsed last, valid or not.
+    last_settings: ArcSwapOption<Settings>,
     theme: ThemeCache,
     fallback_theme: ThemeCache,
     /// Block types of the active plugins and theme.
@@ -82,6 +84,7 @@ impl Default for Caches {
     fn default() -> Self {
         Caches {
             settings: VersionedCache::new(SETTINGS_CAPACITY),
+            last_settings: ArcSwapOption::empty(),
             theme: ThemeCache::default(),
             fallback_theme: ThemeCache::default(),
             active_block_types: ArcSwapOption::empty(),
@@ -243,10 +246,10 @@ impl Site {
         self.cached_settings(&cx, || cx.stamp(), || self.parse_settings(db))
     }
 
-    /// The settings of the last request with this transport, for estimates: they may be out of date. `None` before the first request.
-    /// Neither blocks nor reads.
-    pub fn last_settings(&self, transport: Transport) -> Option<Arc<Settings>> {
-        self.caches.settings.last(transport, &())
+    /// The settings that were parsed last, for estimates: they may be out of date, and have the URLs of another transport. `None` before
+    /// the first request. Neither blocks nor reads.
+    pub fn last_settings(&self) -> Option<Arc<Settings>> {
+        self.caches.last_settings.load_full()
     }
 
     /// The settings that the request knows, or the cached ones if they are valid at this stamp, or those that `read` returns.
@@ -256,6 +259,11 @@ impl Site {
         stamp: impl FnOnce() -> Option<VersionStamp>,
         read: impl FnOnce() -> Result<Arc<Settings>, E>,
     ) -> Result<Arc<Settings>, E> {
+        let read = || {
+            let settings = read()?;
+            self.caches.last_settings.store(Some(Arc::clone(&settings)));
+            Ok(settings)
+        };
         get_or_load(cx, (), || {
             let Some(stamp) = stamp() else { return read() };
             if let Some(settings) = self.caches.settings.get(cx, self.store.versions(), &(), stamp) {
