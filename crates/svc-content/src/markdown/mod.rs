@@ -1,6 +1,6 @@
 //! HTML as Markdown (CommonMark, and tables and strikethrough of GitHub's extension), for programs that read text.
 //!
-//! The HTML is parsed to a [document](document) of blocks and inline units, and each unit is written as a whole: nothing that a text
+//! The HTML is parsed to a document of blocks and inline units, and each unit is written as a whole: nothing that a text
 //! contains can end the unit that it is in. Text is escaped, so that no part of it is markup, and the result contains no raw HTML.
 //! Scripts, styles and forms are left out, embedded documents are links, and other elements are their contents.
 
