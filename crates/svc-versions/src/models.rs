@@ -81,8 +81,8 @@ impl Site {
 }
 
 /// Runs each function on a thread of its own.
-fn in_parallel(site: &Arc<Site>, threads: &[fn(&Site)]) {
-    let run = |thread: &fn(&Site)| {
+fn in_parallel<S: Send + Sync + 'static>(site: &Arc<S>, threads: &[fn(&S)]) {
+    let run = |thread: &fn(&S)| {
         let (site, thread) = (Arc::clone(site), *thread);
         thread::spawn(move || thread(&site))
     };

@@ -10,7 +10,6 @@ use std::sync::{
 use shuttle::{
     future::{block_on, yield_now},
     sync::atomic::AtomicU64,
-    thread,
 };
 
 use super::{in_all_schedules, in_many_schedules};
@@ -73,12 +72,7 @@ impl Site {
 
 /// Runs each function on a thread of its own, and then a request for each row.
 fn in_parallel(site: &Arc<Site>, threads: &[fn(&Site)]) {
-    let run = |thread: &fn(&Site)| {
-        let (site, thread) = (Arc::clone(site), *thread);
-        thread::spawn(move || thread(&site))
-    };
-    let threads: Vec<_> = threads.iter().map(run).collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    super::in_parallel(site, threads);
     (0..2).for_each(|row| block_on(site.read(row)));
 }
 
