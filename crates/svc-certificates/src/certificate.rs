@@ -15,7 +15,7 @@ use rustls::{
 };
 
 use crate::{
-    error::{Error, Result},
+    error::{Cause, Error, Result},
     validity,
 };
 
@@ -44,10 +44,10 @@ impl Certificate {
     pub fn read(files: &CertificateFiles) -> Result<Self> {
         let CertificateFiles { certificate, key } = files;
         let failed = |what, path: &PathBuf, error: pem::Error| {
-            let cause = match error {
-                pem::Error::NoItemsFound => format!("the file does not contain {what} in PEM"),
-                pem::Error::Io(cause) => cause.to_string(),
-                other => other.to_string(),
+            let cause: Cause = match error {
+                pem::Error::NoItemsFound => format!("the file does not contain {what} in PEM").into(),
+                pem::Error::Io(cause) => cause.into(),
+                other => other.into(),
             };
             Error::Read { what, path: path.clone(), cause }
         };
@@ -58,18 +58,18 @@ impl Certificate {
         let first = chain.first().ok_or_else(|| no_certificate(pem::Error::NoItemsFound))?;
         let key_der = PrivateKeyDer::from_pem_file(key).map_err(|error| match error {
             pem::Error::NoItemsFound if is_encrypted(key) => {
-                let cause = "the key is encrypted; `openssl pkey` writes it without a password".to_owned();
-                Error::Read { what: "a private key", path: key.clone(), cause }
+                let cause = "the key is encrypted; `openssl pkey` writes it without a password";
+                Error::Read { what: "a private key", path: key.clone(), cause: cause.into() }
             }
             error => failed("a private key", key, error),
         })?;
-        let unusable = |cause: String| Error::Unusable { path: certificate.clone(), cause };
+        let unusable = |cause: Cause| Error::Unusable { path: certificate.clone(), cause };
         let period = validity::period(first);
-        let (starts, expires) = period.ok_or_else(|| unusable("it has no date of expiry".to_owned()))?;
+        let (starts, expires) = period.ok_or_else(|| unusable("it has no date of expiry".into()))?;
         let certified =
             CertifiedKey::from_der(chain, key_der, &ring::default_provider()).map_err(|error| match error {
                 TlsError::InconsistentKeys(_) => Error::Mismatch { certificate: certificate.clone(), key: key.clone() },
-                other => unusable(other.to_string()),
+                other => unusable(other.into()),
             })?;
         Ok(Certificate { certified: Arc::new(certified), starts, expires })
     }

@@ -189,7 +189,7 @@ impl Certificates {
                 tracing::info!(%expires, "the certificate was read again");
             }
             Err(error) => {
-                let message = error.to_string();
+                let message = error.with_cause();
                 let mut seen = lock(seen);
                 if seen.error.as_ref() != Some(&message) {
                     tracing::error!("the certificate was not changed: {message}");

@@ -10,4 +10,4 @@ mod validity;
 pub use acme::{AcmeSettings, FOLDER, LETS_ENCRYPT, last_failure, stored_files};
 pub use certificate::{Certificate, CertificateFiles};
 pub use certificates::Certificates;
-pub use error::{Error, NoNewCertificate, Result};
+pub use error::{Cause, Error, NoNewCertificate, Result};

@@ -1,6 +1,7 @@
 //! Store errors. A missing row is not an error but `None`.
 
 /// An error of the store. Messages contain no secrets and no statements. They are meant for logs, not for clients.
+/// Variants hold the part of a driver's message that may be logged, not its error, which can show a statement.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

@@ -115,30 +115,30 @@ impl LoginPages {
     pub(crate) async fn change_details(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
         let stored = self.details(parts, session)?;
         let typed = stored.typed(form);
-        let refused = async |text: &str| {
-            let problem = Problem { form: "details", text: text.to_owned(), details: typed.clone() };
-            self.show_problem(parts, session, StatusCode::BAD_REQUEST, problem).await
-        };
-        if let Some(fault) = typed.fault() {
-            return refused(&fault).await;
-        }
+        let mut problem = typed.fault();
         let changed = typed.fields().zip(&stored.values).filter(|((_, new), old)| new != old);
         let mut changes: Map<_, _> = changed.map(|((field, new), _)| (field.property.to_owned(), new.into())).collect();
         let mut waits = false;
-        if typed.email != stored.email {
+        if problem.is_none() && typed.email != stored.email {
             if mail::is_configured(&self.identities.site) {
-                if let Some(fault) = self.request_email(parts, session, &typed.email).await? {
-                    return refused(&fault).await;
-                }
+                problem = self.request_email(parts, session, &typed.email).await?;
                 waits = true;
             } else {
                 changes.insert("email".to_owned(), typed.email.as_str().into());
             }
         }
-        if !changes.is_empty()
+        if problem.is_none()
+            && !changes.is_empty()
             && let Err(error) = self.change_me(parts, session, changes).await
         {
-            return if error.status() < 500 { refused(error.message()).await } else { Err(error) };
+            if error.status() >= 500 {
+                return Err(error);
+            }
+            problem = Some(error.message().to_owned());
+        }
+        if let Some(text) = problem {
+            let problem = Problem { form: "details", text, details: typed };
+            return self.show_problem(parts, session, StatusCode::BAD_REQUEST, problem).await;
         }
         Ok(self.to_profile(session, if waits { done::EMAIL_WAITS } else { done::DETAILS }))
     }

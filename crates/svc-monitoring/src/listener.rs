@@ -23,19 +23,20 @@ const MAX_CONNECTIONS: usize = 64;
 /// The content type of the text format.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Why the listener could not be started.
+/// Why the listener could not be started. The message says what failed; `source` has the cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MonitoringError {
     /// The address cannot be used.
-    #[error("monitoring listener: {0}")]
+    #[error("monitoring listener")]
     Listen(#[from] svc_listen::Error),
     /// The socket cannot be created.
-    #[error("monitoring listener: cannot listen on {path}: {cause}")]
+    #[error("monitoring listener: cannot listen on {path}")]
     Socket {
         /// Path of the socket.
         path: String,
         /// The error of the system.
+        #[source]
         cause: io::Error,
     },
 }

@@ -1,22 +1,25 @@
 //! Errors of creating a site.
 
-/// A failure to create a site, or to read whether there is one.
+/// A failure to create a site, or to read whether there is one. The message names the failed operation; `source` has the
+/// cause.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Error of the operating system.
-    #[error("{context}: {cause}")]
+    #[error("{context}")]
     Io {
         /// The failed operation: `cannot write first-password`.
         context: String,
         /// The cause.
+        #[source]
         cause: std::io::Error,
     },
     /// Error of the database.
-    #[error("{context}: {cause}")]
+    #[error("{context}")]
     Store {
         /// The failed operation.
         context: &'static str,
         /// The cause; contains no secret.
+        #[source]
         cause: svc_store::StoreError,
     },
     /// Any other reason.

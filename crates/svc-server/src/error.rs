@@ -1,6 +1,6 @@
 //! Errors of opening and serving a site.
 
-/// A failure to open or serve a site.
+/// A failure to open or serve a site. The message names the failed operation; `source` has the cause.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Invalid configuration.
@@ -12,23 +12,28 @@ pub enum Error {
     /// The certificate of TLS cannot be used.
     #[error(transparent)]
     Certificate(#[from] svc_certificates::Error),
+    /// The monitoring listener cannot start.
+    #[error(transparent)]
+    Monitoring(#[from] svc_monitoring::MonitoringError),
     /// A site cannot be created, or is incomplete.
     #[error(transparent)]
     NewSite(#[from] svc_new_site::Error),
     /// Error of the operating system.
-    #[error("{context}: {cause}")]
+    #[error("{context}")]
     Io {
         /// The failed operation: `cannot listen on 127.0.0.1:80`.
         context: String,
         /// The cause.
+        #[source]
         cause: std::io::Error,
     },
     /// Error of the database.
-    #[error("{context}: {cause}")]
+    #[error("{context}")]
     Store {
         /// The failed operation.
         context: String,
         /// The cause; contains no secret.
+        #[source]
         cause: svc_store::StoreError,
     },
     /// Any other reason.

@@ -99,7 +99,7 @@ pub(crate) fn report(config: &Config, home: &SiteUrl) -> Option<(String, bool)> 
     }
     let certificate = match Certificate::read(&files) {
         Ok(certificate) => certificate,
-        Err(error) => return Some((format!("certificate: critical: {error}"), true)),
+        Err(error) => return Some((format!("certificate: critical: {:#}", anyhow::Error::from(error)), true)),
     };
     let (expires, host) = (certificate.expires(), home.host());
     let n_days = (expires - Utc::now().naive_utc()).num_days();

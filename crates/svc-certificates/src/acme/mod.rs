@@ -82,7 +82,7 @@ impl Acme {
         let certificate = match self.folder.certificate() {
             Ok(certificate) => certificate?,
             Err(error) => {
-                tracing::warn!("the stored certificate cannot be used: {error}");
+                tracing::warn!("the stored certificate cannot be used: {}", error.with_cause());
                 return None;
             }
         };
@@ -116,12 +116,13 @@ impl Acme {
         let attempts = attempts.begin(now);
         // Stored before the first request, so that a process that dies in the middle of it, again and again, does not ask again and again.
         self.folder.set_attempts(&attempts).map_err(|error| {
-            NoNewCertificate(format!("no certificate is requested, because the attempt cannot be stored: {error}"))
+            let cause = error.with_cause();
+            NoNewCertificate(format!("no certificate is requested, because the attempt cannot be stored: {cause}"))
         })?;
         match order::complete(&self.settings, &self.folder, &self.challenges).await {
             Ok(certificate) => {
                 if let Err(error) = self.folder.set_attempts(&attempts.succeed()) {
-                    tracing::warn!("{error}");
+                    tracing::warn!("{}", error.with_cause());
                 }
                 tracing::info!(expires = %certificate.expires(), domains = self.settings.domains.join(", "), "got a certificate");
                 Ok(Look::New(Box::new(certificate)))
@@ -130,7 +131,7 @@ impl Acme {
                 let attempts = attempts.fail(error.to_string());
                 tracing::error!(n_failures = attempts.n_failures(), again = %attempts.due(), "got no certificate: {error}");
                 if let Err(error) = self.folder.set_attempts(&attempts) {
-                    tracing::warn!("{error}");
+                    tracing::warn!("{}", error.with_cause());
                 }
                 Err(NoNewCertificate(error.to_string()))
             }

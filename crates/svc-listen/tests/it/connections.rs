@@ -284,6 +284,8 @@ async fn handlers_see_the_address_of_the_peer() {
 async fn bind_reports_the_address() {
     let first = bind("127.0.0.1:0").await.unwrap();
     let address = first.local_addr().unwrap().to_string();
-    let message = bind(&address).await.unwrap_err().to_string();
-    assert!(message.starts_with(&format!("cannot listen on {address}: ")), "{message}");
+    let error = bind(&address).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("cannot listen on {address}"));
+    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    assert_eq!(cause.map(std::io::Error::kind), Some(std::io::ErrorKind::AddrInUse));
 }

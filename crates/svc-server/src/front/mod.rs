@@ -146,8 +146,7 @@ impl Front {
             .with(Process::new(env!("CARGO_PKG_VERSION"), "wordpress"))
             .with(Arc::clone(&self.requests))
             .with(FrontUsage { in_flight, bridge: self.bridge.clone(), jobs });
-        let monitoring = MonitoringListener::start(address, Arc::new(checks), metrics).await;
-        monitoring.map(Some).map_err(|error| Error::Refused(error.to_string()))
+        Ok(Some(MonitoringListener::start(address, Arc::new(checks), metrics).await?))
     }
 
     /// The service of the whole site, with the middleware.
