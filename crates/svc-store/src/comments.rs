@@ -50,12 +50,17 @@ pub fn get(db: &mut Db, id: CommentId) -> Result<Option<Comment>> {
 /// Reads comments in the order of `ids`. Missing comments are omitted.
 pub fn get_many(db: &mut Db, ids: &[CommentId]) -> Result<Vec<Comment>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let mut found = Vec::with_capacity(ids.len());
-    let build = |db: &Db, ids| select(db).and_where(Expr::col("comment_ID").is_in(ids)).take();
-    db.cached_list("comments.get", &[rows::COMMENTS], &numbers, build, |row| {
-        found.push(read(row)?);
-        Ok(())
+    let found = db.load_once(rows::COMMENTS, &[], &numbers, |db, ids| {
+        let mut found = HashMap::with_capacity(ids.len());
+        let build = |db: &Db, ids| select(db).and_where(Expr::col("comment_ID").is_in(ids)).take();
+        db.cached_list("comments.get", &[rows::COMMENTS], ids, build, |row| {
+            let comment: Comment = read(row)?;
+            found.insert(comment.id.0, comment);
+            Ok(())
+        })?;
+        Ok(found)
     })?;
+    let mut found: Vec<Comment> = found.into_values().collect();
     in_order(&mut found, ids, |c| c.id);
     Ok(found)
 }

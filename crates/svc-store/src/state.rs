@@ -3,16 +3,15 @@
 //!
 //! Counts, caches and traces of use that change without an edit are left out: the number of a post's comments, edit
 //! locks, sessions. So are objects that an object refers to.
+//!
+//! A digest is made from the rows that a response with the object is made of, so that they are loaded once.
 
-use sea_query::{Expr, ExprTrait as _, Order, Query, SelectStatement};
 use sha2::{Digest as _, Sha256};
-use svc_db::schema::{Column, ColumnType};
-use svc_db::{Db, Result, Row};
-use svc_model::{CommentId, Post, PostId, TermId, Timestamp, UserId};
+use svc_db::{Db, Result};
+use svc_model::{Comment, CommentId, Post, PostId, Term, TermId, Timestamp, User, UserId};
 
-use crate::meta::{self, MetaKind};
-use crate::tables::TABLES;
-use crate::{posts, terms};
+use crate::meta::{self, Meta, MetaKind};
+use crate::{comments, posts, terms, users};
 
 /// An object of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,41 +35,6 @@ pub struct StoredState {
     pub modified: Timestamp,
 }
 
-/// Rows of a table that belong to an object.
-struct Part {
-    table: &'static str,
-    /// The column with the object's id.
-    object: &'static str,
-    /// Columns that change without an edit.
-    ignored: &'static [&'static str],
-    /// The column whose value decides whether a row is ignored, and the rule.
-    ignored_rows: Option<(&'static str, fn(&str) -> bool)>,
-    /// Name of the cached statement.
-    statement: &'static str,
-}
-
-const fn part(table: &'static str, object: &'static str, statement: &'static str) -> Part {
-    Part { table, object, ignored: &[], ignored_rows: None, statement }
-}
-
-/// The parts of each kind of object but posts. The first one has the object's own row.
-#[rustfmt::skip]
-const TERM: &[Part] = &[
-    part("terms", "term_id", "state.term"),
-    Part { ignored: &["count"], ..part("term_taxonomy", "term_id", "state.term.taxonomy") },
-    Part { ignored: &["meta_id"], ..part("termmeta", "term_id", "state.term.meta") },
-];
-#[rustfmt::skip]
-const USER: &[Part] = &[
-    Part { ignored: &["user_activation_key"], ..part("users", "ID", "state.user") },
-    Part { ignored: &["umeta_id"], ignored_rows: Some(("meta_key", is_trace_of_user)), ..part("usermeta", "user_id", "state.user.meta") },
-];
-#[rustfmt::skip]
-const COMMENT: &[Part] = &[
-    part("comments", "comment_ID", "state.comment"),
-    Part { ignored: &["meta_id"], ..part("commentmeta", "comment_id", "state.comment.meta") },
-];
-
 /// Meta of posts that editors and caches store without an edit.
 fn is_trace_of_post(key: &str) -> bool {
     matches!(key, "_edit_lock" | "_pingme" | "_encloseme" | "_svc_preview_link") || key.starts_with("_oembed_")
@@ -90,53 +54,52 @@ pub(crate) fn is_trace_of_user(key: &str) -> bool {
 /// # Errors
 /// Errors of the database.
 pub fn read(db: &mut Db, object: StoredObject) -> Result<Option<StoredState>> {
-    let (parts, id) = match object {
-        StoredObject::Post(id) => return of_post(db, id),
-        StoredObject::Term(id) => (TERM, id.0),
-        StoredObject::User(id) => (USER, id.0),
-        StoredObject::Comment(id) => (COMMENT, id.0),
-    };
-    let mut hasher = Sha256::new();
-    for (n, part) in parts.iter().enumerate() {
-        let columns = columns(part);
-        let mut n_rows = 0_u64;
-        // Of a term's taxonomy, the number of posts does not count.
-        let table = TABLES.iter().find(|table| table.name == part.table);
-        table.into_iter().flat_map(|table| table.rows).take(1).for_each(|of| of.rows.depend_on(db.cx(), [id]));
-        db.cached(
-            (part.statement, 0),
-            &[id.into()],
-            |db| select(db, part, &columns),
-            |row| {
-                n_rows += 1;
-                add_row(&mut hasher, part, &columns, row)
-            },
-        )?;
-        if n == 0 && n_rows == 0 {
-            return Ok(None);
-        }
-        hasher.update(b"/");
+    match object {
+        StoredObject::Post(id) => of_post(db, id),
+        StoredObject::Term(id) => of_term(db, id),
+        StoredObject::User(id) => of_user(db, id),
+        StoredObject::Comment(id) => of_comment(db, id),
     }
-    Ok(Some(StoredState { digest: hasher.finalize().into(), modified: None }))
 }
 
-/// The state of a post, from the rows that a response with it is made of, so that they are loaded once.
 fn of_post(db: &mut Db, id: PostId) -> Result<Option<StoredState>> {
     let Some(post) = posts::get(db, id)? else { return Ok(None) };
     let meta = meta::load_one(db, MetaKind::Post, id.0)?;
     let mut terms: Vec<i64> =
         terms::of_objects(db, &[id])?.remove(&id).unwrap_or_default().iter().map(|term| term.taxonomy_id.0).collect();
     terms.sort_unstable();
-    let modified = post.modified_gmt;
     let mut digest = Digest::default();
     digest.add_post(&post);
-    for (key, values) in meta.iter().filter(|(key, _)| !is_trace_of_post(key)) {
-        digest.text(key);
-        digest.number(i64::try_from(values.len()).unwrap_or(i64::MAX));
-        values.iter().for_each(|value| digest.text(value.as_stored()));
-    }
+    digest.add_meta(&meta, is_trace_of_post);
     terms.into_iter().for_each(|term| digest.number(term));
-    Ok(Some(StoredState { digest: digest.0.finalize().into(), modified }))
+    Ok(Some(StoredState { modified: post.modified_gmt, ..digest.finish() }))
+}
+
+fn of_term(db: &mut Db, id: TermId) -> Result<Option<StoredState>> {
+    let terms = terms::without_counts(db, &[id])?;
+    if terms.is_empty() {
+        return Ok(None);
+    }
+    let mut digest = Digest::default();
+    terms.iter().for_each(|term| digest.add_term(term));
+    digest.add_meta(&meta::load_one(db, MetaKind::Term, id.0)?, |_| false);
+    Ok(Some(digest.finish()))
+}
+
+fn of_user(db: &mut Db, id: UserId) -> Result<Option<StoredState>> {
+    let Some(user) = users::get(db, id)? else { return Ok(None) };
+    let mut digest = Digest::default();
+    digest.add_user(&user);
+    digest.add_meta(&meta::load_one(db, MetaKind::User, id.0)?, is_trace_of_user);
+    Ok(Some(digest.finish()))
+}
+
+fn of_comment(db: &mut Db, id: CommentId) -> Result<Option<StoredState>> {
+    let Some(comment) = comments::get(db, id)? else { return Ok(None) };
+    let mut digest = Digest::default();
+    digest.add_comment(&comment);
+    digest.add_meta(&meta::load_one(db, MetaKind::Comment, id.0)?, |_| false);
+    Ok(Some(digest.finish()))
 }
 
 /// A digest of values in a fixed order.
@@ -148,14 +111,22 @@ impl Digest {
         self.0.update(number.to_le_bytes());
     }
 
+    fn count(&mut self, count: usize) {
+        self.0.update((count as u64).to_le_bytes());
+    }
+
     /// With its length, so that neighbouring values cannot be confused.
     fn text(&mut self, text: &str) {
-        self.0.update((text.len() as u64).to_le_bytes());
+        self.count(text.len());
         self.0.update(text);
     }
 
     fn time(&mut self, stamp: Timestamp) {
         self.number(stamp.map_or(i64::MIN, |time| time.and_utc().timestamp()));
+    }
+
+    fn texts(&mut self, texts: &[&String]) {
+        texts.iter().for_each(|text| self.text(text));
     }
 
     /// All columns but the number of comments, which changes without an edit.
@@ -167,50 +138,49 @@ impl Digest {
         } = post;
         [id.0, author.0, parent.0, *menu_order].into_iter().for_each(|number| self.number(number));
         [date, date_gmt, modified, modified_gmt].into_iter().for_each(|stamp| self.time(*stamp));
-        [content, title, excerpt, status, comment_status, ping_status, password, slug, guid, post_type, mime_type]
-            .into_iter()
-            .for_each(|text| self.text(text));
+        self.texts(&[content, title, excerpt, status, comment_status, ping_status, password, slug, guid, post_type, mime_type]);
     }
-}
 
-/// The columns of the table that count.
-fn columns(part: &Part) -> Vec<&'static Column> {
-    let table = TABLES.iter().find(|table| table.name == part.table);
-    let columns = table.map_or(&[][..], |table| table.columns);
-    columns.iter().filter(|column| !part.ignored.contains(&column.name)).collect()
-}
-
-fn select(db: &Db, part: &Part, columns: &[&'static Column]) -> SelectStatement {
-    let mut statement = Query::select();
-    statement.columns(columns.iter().map(|column| column.name)).from(db.table(part.table));
-    statement.and_where(Expr::col(part.object).eq(0));
-    let table = TABLES.iter().find(|table| table.name == part.table);
-    for name in table.map_or(&[][..], |table| table.primary) {
-        statement.order_by(*name, Order::Asc);
+    /// All columns but the number of posts, which changes without an edit.
+    fn add_term(&mut self, term: &Term) {
+        let Term { id, taxonomy_id, taxonomy, name, slug, group, description, parent, count: _ } = term;
+        [id.0, taxonomy_id.0, *group, parent.0].into_iter().for_each(|number| self.number(number));
+        self.texts(&[taxonomy, name, slug, description]);
     }
-    statement
-}
 
-/// Adds a row to the digest, unless it is ignored.
-fn add_row(hasher: &mut Sha256, part: &Part, columns: &[&'static Column], row: &Row<'_>) -> Result<()> {
-    if let Some((name, is_ignored)) = part.ignored_rows
-        && let Some(at) = columns.iter().position(|column| column.name == name)
-        && is_ignored(&row.text(at)?)
-    {
-        return Ok(());
+    /// All columns but the key for a new password, which is stored when somebody asks for one.
+    fn add_user(&mut self, user: &User) {
+        let User { id, login, pass, nicename, email, url, registered, activation_key: _, status, display_name } = user;
+        [id.0, *status].into_iter().for_each(|number| self.number(number));
+        self.time(*registered);
+        self.texts(&[login, pass, nicename, email, url, display_name]);
     }
-    hasher.update(b"+");
-    for (at, column) in columns.iter().enumerate() {
-        if matches!(column.kind, ColumnType::Id | ColumnType::BigInt | ColumnType::Int) {
-            hasher.update(row.int(at)?.to_le_bytes());
-        } else {
-            // With its length, so that neighbouring values cannot be confused. `NULL` is different from an empty text.
-            let bytes = row.bytes(at)?;
-            hasher.update(bytes.as_ref().map_or(u64::MAX, |bytes| bytes.len() as u64).to_le_bytes());
-            hasher.update(bytes.unwrap_or_default());
+
+    #[rustfmt::skip]
+    fn add_comment(&mut self, comment: &Comment) {
+        let Comment {
+            id, post, author, author_email, author_url, author_ip, date, date_gmt, content, karma, approved, agent, comment_type,
+            parent, user,
+        } = comment;
+        [id.0, post.0, *karma, parent.0, user.0].into_iter().for_each(|number| self.number(number));
+        [date, date_gmt].into_iter().for_each(|stamp| self.time(*stamp));
+        self.texts(&[author, author_email, author_url, author_ip, content, approved, agent, comment_type]);
+    }
+
+    /// All meta but traces that are stored without an edit.
+    fn add_meta(&mut self, meta: &Meta, is_trace: fn(&str) -> bool) {
+        let edited = || meta.iter().filter(|(key, _)| !is_trace(key));
+        self.count(edited().count());
+        for (key, values) in edited() {
+            self.text(key);
+            self.count(values.len());
+            values.iter().for_each(|value| self.text(value.as_stored()));
         }
     }
-    Ok(())
+
+    fn finish(self) -> StoredState {
+        StoredState { digest: self.0.finalize().into(), modified: None }
+    }
 }
 
 #[cfg(test)]

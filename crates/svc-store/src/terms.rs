@@ -63,17 +63,7 @@ fn by_id(db: &Db, ids: Vec<i64>) -> SelectStatement {
 
 /// Reads a term by id in this taxonomy, or in the first one that contains it.
 pub fn get(db: &mut Db, id: TermId, taxonomy: Option<&str>) -> Result<Option<Term>> {
-    let mut found: Option<Term> = None;
-    let cx = db.cx().clone();
-    db.cached_list("terms.get", &[rows::TERMS], &[id.0], by_id, |row| {
-        let term = read(row)?;
-        rows::TERM_COUNTS.depend_on(&cx, [term.taxonomy_id.0]);
-        if found.is_none() && taxonomy.is_none_or(|t| t == term.taxonomy) {
-            found = Some(term);
-        }
-        Ok(())
-    })?;
-    Ok(found)
+    Ok(get_many(db, &[id])?.into_iter().find(|term| taxonomy.is_none_or(|name| name == term.taxonomy)))
 }
 
 /// Reads terms in the order of `ids`. Missing terms are omitted. A term in several taxonomies is returned once for
@@ -89,11 +79,16 @@ pub fn get_many(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
 /// Cached values that depend on the result are not invalidated when only the number of posts of a term changes.
 pub fn without_counts(db: &mut Db, ids: &[TermId]) -> Result<Vec<Term>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let mut found = Vec::with_capacity(ids.len());
-    db.cached_list("terms.get", &[rows::TERMS], &numbers, by_id, |row| {
-        found.push(read(row)?);
-        Ok(())
+    let found = db.load_once(rows::TERMS, &[rows::TERM_COUNTS], &numbers, |db, ids| {
+        let mut found: HashMap<i64, Vec<Term>> = HashMap::with_capacity(ids.len());
+        db.cached_list("terms.get", &[rows::TERMS], ids, by_id, |row| {
+            let term: Term = read(row)?;
+            found.entry(term.id.0).or_default().push(term);
+            Ok(())
+        })?;
+        Ok(found)
     })?;
+    let mut found: Vec<Term> = found.into_values().flatten().collect();
     in_order(&mut found, ids, |t| t.id);
     Ok(found)
 }
@@ -508,7 +503,7 @@ pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[Term
         .map(|t| t.taxonomy_id)
         .collect();
     let mut after: Vec<TermTaxonomyId> = Vec::new();
-    for term in get_many(tx, terms)?.into_iter().filter(|t| t.taxonomy == taxonomy) {
+    for term in without_counts(tx, terms)?.into_iter().filter(|t| t.taxonomy == taxonomy) {
         if !after.contains(&term.taxonomy_id) {
             after.push(term.taxonomy_id);
         }

@@ -1,5 +1,7 @@
 //! Users: rows by id, login, e-mail and slug; lists; writes.
 
+use std::collections::HashMap;
+
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, StoreError, Tx};
 use svc_model::{PostId, User, UserId};
@@ -40,12 +42,17 @@ pub fn get(db: &mut Db, id: UserId) -> Result<Option<User>> {
 /// Reads users in the order of `ids`. Missing users are omitted.
 pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let mut found = Vec::with_capacity(ids.len());
-    let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
-    db.cached_list("users.get", &[rows::USERS], &numbers, build, |row| {
-        found.push(read(row)?);
-        Ok(())
+    let found = db.load_once(rows::USERS, &[], &numbers, |db, ids| {
+        let mut found = HashMap::with_capacity(ids.len());
+        let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
+        db.cached_list("users.get", &[rows::USERS], ids, build, |row| {
+            let user: User = read(row)?;
+            found.insert(user.id.0, user);
+            Ok(())
+        })?;
+        Ok(found)
     })?;
+    let mut found: Vec<User> = found.into_values().collect();
     in_order(&mut found, ids, |u| u.id);
     Ok(found)
 }
@@ -60,6 +67,11 @@ fn by(db: &mut Db, name: &'static str, column: &'static str, value: &str) -> Res
         }
         Ok(())
     })?;
+    // Whatever comes after needs the same row.
+    if let Some(user) = &found {
+        let id = user.id.0;
+        db.load_once(rows::USERS, &[], &[id], |_, _| Ok(HashMap::from([(id, user.clone())])))?;
+    }
     Ok(found)
 }
 

@@ -63,7 +63,7 @@ impl Posts {
         }
         self.site.read(req.cx(), |db| {
             let ids: Vec<TermId> = requested.iter().map(|(id, _)| *id).collect();
-            let mut found = terms::get_many(db, &ids)?;
+            let mut found = terms::without_counts(db, &ids)?;
             found.retain(|term| requested.contains(&(term.id, term.taxonomy.as_str())));
             let settings = self.site.settings_in(db)?;
             let access =

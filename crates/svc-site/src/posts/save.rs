@@ -191,7 +191,9 @@ impl SavePost {
             row.slug = row.id.to_string();
             row.slug = slugs::unique(tx, row, "", &self.post_type, &self.settings.urls)?;
         }
-        give_default_terms(tx, &self.settings, row)?;
+        if !self.sets_categories() {
+            give_default_terms(tx, &self.settings, row)?;
+        }
         let has_guid = !row.guid.is_empty();
         if !has_guid {
             row.guid = permalink(tx, &self.settings, &self.post_type, row)?;
@@ -203,6 +205,12 @@ impl SavePost {
             posts::set_guid(tx, row.id, &row.guid, None)?;
         }
         Ok(row.id)
+    }
+
+    /// Whether the draft decides on the categories, even that there are none. The permalink of a post without categories is that of
+    /// one in the default category.
+    fn sets_categories(&self) -> bool {
+        self.draft.terms.iter().any(|(taxonomy, _)| taxonomy == "category")
     }
 
     /// Whether the caller may set the slug of this post while it is pending, which requires the right to publish it. A
@@ -219,7 +227,7 @@ impl SavePost {
     fn store_fields(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
         let (draft, id) = (&self.draft, row.id);
         store_ignored_hooks(tx, id, &self.ignored_hooks)?;
-        if self.existing.is_some() {
+        if self.existing.is_some() && !self.sets_categories() {
             give_default_terms(tx, &self.settings, row)?;
         }
         if let Some(sticky) = draft.sticky {
@@ -243,8 +251,11 @@ impl SavePost {
         }
         for (taxonomy, wanted) in &draft.terms {
             let wanted: Vec<TermId> = wanted.iter().map(|id| TermId(id.saturating_abs())).collect();
-            let exist: Vec<TermId> =
-                terms::get_many(tx, &wanted)?.into_iter().filter(|t| t.taxonomy == *taxonomy).map(|t| t.id).collect();
+            let exist: Vec<TermId> = terms::without_counts(tx, &wanted)?
+                .into_iter()
+                .filter(|t| t.taxonomy == *taxonomy)
+                .map(|t| t.id)
+                .collect();
             terms::set_object_terms(tx, id, taxonomy, &exist)?;
         }
         if let Some(value) = &draft.meta {
