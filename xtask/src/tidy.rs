@@ -354,11 +354,19 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_has_every_crate_of_the_site() {
+    fn the_picture_has_each_crate_of_the_site_above_those_that_it_uses() {
         let page = std::fs::read_to_string(root().unwrap().join("docs/architecture.md")).unwrap();
+        let picture = page.split("```").find(|part| part.starts_with("text\n")).unwrap();
+        let is_in_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let line = |name: &str| {
+            let line = picture.lines().position(|line| line.split(|c| !is_in_name(c)).any(|word| word == name));
+            line.unwrap_or_else(|| panic!("{name} is missing"))
+        };
         let tests = ["svc-testkit", "svc-test-databases"];
-        for (name, _) in LAYERS.iter().filter(|(name, _)| name.starts_with("svc-") && !tests.contains(name)) {
-            assert!(page.contains(name), "{name}");
+        for (name, uses) in LAYERS.iter().filter(|(name, _)| name.starts_with("svc-") && !tests.contains(name)) {
+            for used in *uses {
+                assert!(line(name) < line(used), "{name} is not above {used}");
+            }
         }
     }
 

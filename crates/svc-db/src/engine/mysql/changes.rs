@@ -22,9 +22,9 @@
 //! of the logged table can be adjusted ([`Companion::follow`](crate::Companion::follow)). While it is in progress, a number that is not yet
 //! explained means that nothing may be cached.
 //!
-//! Not used for cached values because they are incomplete (for the search index, [`super::ledger`] uses them): the update times in `information_schema.tables` are those when a transaction
-//! *began* (MariaDB), so that a long transaction can commit unnoticed; the log position (MySQL) is reported late. On
-//! servers that do not report the number (MySQL, TiDB, Vitess), only totals are cached, if [`StoreConfig::staleness`](crate::StoreConfig::staleness) permits it.
+//! Not used for cached values: the update times in `information_schema.tables`, since a long transaction can commit unnoticed (MariaDB; for
+//! the search index, [`super::ledger`] uses them), and the log position, which is reported late (MySQL). The README of the crate has what is
+//! guaranteed on each server.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};

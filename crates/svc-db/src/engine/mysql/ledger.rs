@@ -3,8 +3,8 @@
 //!
 //! A state is recognized by the highest transaction number of the server ([`super::changes`]) or, because that changes with every
 //! transaction in any table, by the time at which the logged table was last changed. This is the time at which the *transaction
-//! began* (MariaDB), in seconds, so that a state is only known by it when [`Tuning::margin_seconds`] have passed: a longer transaction which began in the
-//! very second of the last change remains unnoticed until the next comparison.
+//! began* (MariaDB), in seconds, so that a state is only known by it when [`Tuning::margin_seconds`] have passed. Longer transactions can remain
+//! unnoticed until the next comparison: the README of the crate has what that means for searches.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
