@@ -69,7 +69,7 @@ impl Weighter<Key, Arc<Stored>> for Size {
     }
 }
 
-/// The reason for which WordPress responds.
+/// Why WordPress responds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Why {
     /// Its response would not be stored.
@@ -210,7 +210,7 @@ impl Bridge {
         self.forward(asked, body, &why).await
     }
 
-    /// The reason for which the response to a request is neither stored nor replayed.
+    /// Why the response to a request is neither stored nor replayed.
     fn refuses(&self, asked: &Asked, has_body: bool) -> Option<Why> {
         let Asked { parts, target, route, .. } = asked;
         let settings = &self.0.settings;
@@ -338,7 +338,7 @@ impl Bridge {
     /// Makes an entry of a response that was rendered from `start`, after all writes up to `since`.
     ///
     /// # Errors
-    /// The reason for which it may not be stored.
+    /// Why it may not be stored.
     fn store(
         &self,
         feed: &dyn Feed,

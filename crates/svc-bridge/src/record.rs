@@ -25,7 +25,7 @@ pub struct Record {
     pub age: Option<u64>,
     /// Whether it may be stored at all.
     pub store: bool,
-    /// The reason for which it may not.
+    /// Why it may not.
     #[serde(default)]
     pub why: String,
     /// The matched route of the REST API.

@@ -81,7 +81,7 @@ impl Route {
         }
     }
 
-    /// The reason for which responses are not stored now.
+    /// Why responses are not stored now.
     pub(crate) fn varies(&self) -> Option<&'static str> {
         lock(&self.varying).as_ref().filter(|varying| varying.until > Instant::now()).map(|varying| varying.why)
     }

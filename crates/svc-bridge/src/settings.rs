@@ -78,7 +78,7 @@ impl Settings {
         if is_script || is_file || query.contains("rest_route") { Target::Other } else { Target::Page }
     }
 
-    /// The reason for which responses to such a request are never stored.
+    /// Why responses to such a request are never stored.
     pub(crate) fn refuses(&self, target: &Target) -> Option<&'static str> {
         match target {
             Target::Api(route) if self.never.iter().any(|rule| rule.applies_to(route)) => Some("configured"),

@@ -56,7 +56,7 @@ impl Answer {
     /// user.
     ///
     /// # Errors
-    /// The reason for which it may not.
+    /// Why it may not.
     pub(crate) fn storable(&self, is_for_user: bool) -> Result<(), &'static str> {
         if self.status.is_server_error() || self.status.is_informational() || self.status == StatusCode::PARTIAL_CONTENT
         {
@@ -141,7 +141,7 @@ impl Stored {
     /// Whether it may be replayed.
     ///
     /// # Errors
-    /// The reason for which it may not: the table that has changed, or its age.
+    /// Why it may not: the table that has changed, or its age.
     pub(crate) fn check(&self) -> Result<(), Ended> {
         if self.until <= Instant::now() {
             return Err(Ended::Age);
@@ -186,7 +186,7 @@ impl Stored {
     }
 }
 
-/// The reason for which a stored response is not replayed.
+/// Why a stored response is not replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// It is too old.

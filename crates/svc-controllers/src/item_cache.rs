@@ -146,7 +146,7 @@ impl ItemCache {
         self.pages.set_capacity(bytes / PAGES);
     }
 
-    /// The size of the cache of items, and how often it was of use.
+    /// The size of the cache of items, with hits and misses.
     pub fn usage(&self) -> Usage {
         self.items.usage()
     }

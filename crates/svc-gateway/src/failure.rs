@@ -12,7 +12,7 @@ use crate::body::Body;
 /// Seconds after which a client may try again.
 const RETRY_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
-/// The reason for which a request was not forwarded, or got no response.
+/// Why a request was not forwarded, or got no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// The upstream refused the connection, closed it, or sent something that is not a response.

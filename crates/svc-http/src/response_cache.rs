@@ -170,7 +170,7 @@ impl ResponseCache {
         Ok(ValidResponse { response, without_cors, requests: Arc::clone(&cached.requests) })
     }
 
-    /// The size of the cache, and how often it was of use.
+    /// The size of the cache, with hits and misses.
     pub(crate) fn usage(&self) -> Usage {
         self.responses.usage()
     }

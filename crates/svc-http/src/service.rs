@@ -248,7 +248,7 @@ impl RestService {
         RestServiceBuilder::default()
     }
 
-    /// The size of the response cache, and how often it was of use. Empty without a cache.
+    /// The size of the response cache, with hits and misses. Empty without a cache.
     pub fn cache_usage(&self) -> Usage {
         self.0.response_cache.as_ref().map(ResponseCache::usage).unwrap_or_default()
     }

@@ -62,7 +62,7 @@ impl<K: Eq + Hash, V> fmt::Debug for VersionedCache<K, V> {
     }
 }
 
-/// The size of a cache, and how often it was of use.
+/// The size of a cache, with hits and misses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Number of entries.
@@ -170,7 +170,7 @@ impl<K: Eq + Hash + Clone, V: Clone> VersionedCache<K, V> {
         self.entries.set_capacity(bytes);
     }
 
-    /// The size of the cache, and how often it was of use.
+    /// The size of the cache, with hits and misses.
     pub fn usage(&self) -> Usage {
         Usage {
             entries: self.entries.len(),

@@ -81,7 +81,7 @@ impl<K: Eq + Hash + Clone, V: Clone> SingleFlightCache<K, V> {
         is_cacheable
     }
 
-    /// The size of the cache, and how often it was of use.
+    /// The size of the cache, with hits and misses.
     pub fn usage(&self) -> Usage {
         self.values.usage()
     }

@@ -70,7 +70,7 @@ pub struct Status {
     pub wordpress: String,
     /// Version of PHP.
     pub php: String,
-    /// Whether writes can be reported: `ok`, `no table`, or the reason for which they cannot.
+    /// Whether writes can be reported: `ok`, `no table`, or why they cannot.
     pub reports: String,
     /// The persistent object cache: `none`, `observed`, or `not observed` if what is read from it cannot be recorded.
     pub object_cache: String,

@@ -10,7 +10,7 @@ use super::report::{AdoptedPostType, AdoptedTaxonomy, Meta, Setting};
 /// Namespace of the routes of types and taxonomies.
 pub(super) const NAMESPACE: &str = "wp/v2";
 
-/// An entry, or the reason for which there is none.
+/// An entry, or why there is none.
 pub(super) type Entry = Result<Map<String, Value>, String>;
 
 /// An entry, without fields that have the value of the default.

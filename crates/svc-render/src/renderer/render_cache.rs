@@ -108,7 +108,7 @@ impl RenderCache {
         self.texts.set_capacity(bytes);
     }
 
-    /// The size of the cache, and how often it was of use. Texts that are never cached are not counted.
+    /// The size of the cache, with hits and misses. Texts that are never cached are not counted.
     pub fn usage(&self) -> Usage {
         Usage {
             entries: self.texts.len(),
