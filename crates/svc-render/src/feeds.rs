@@ -57,7 +57,7 @@ pub async fn with_feeds<T, E>(
         if urls.is_empty() || cx.get::<OwnFetch>().is_some() {
             break;
         }
-        fetch(renderer, urls).await;
+        fetch(cx, renderer, urls).await;
         rendered = render(&missing)?;
     }
     Ok(rendered)
@@ -93,32 +93,31 @@ impl Job for FetchFeeds {
         Some(self.0.feeds.wake())
     }
 
-    async fn run(&self, _: &Context) -> Outcome {
+    async fn run(&self, cx: &Context) -> Outcome {
         let urls = self.0.feeds.take_requested(PER_RUN);
         if urls.is_empty() {
             return Ok(Next::Never);
         }
-        fetch(&self.0, urls).await;
+        fetch(cx, &self.0, urls).await;
         Ok(Next::After(Duration::ZERO))
     }
 }
 
 /// Fetches feeds concurrently.
-async fn fetch(renderer: &Arc<SiteRenderer>, urls: BTreeSet<String>) {
+async fn fetch(cx: &Context, renderer: &Arc<SiteRenderer>, urls: BTreeSet<String>) {
     let mut tasks = JoinSet::new();
     for url in urls {
-        let renderer = Arc::clone(renderer);
+        let (cx, renderer) = (cx.detached(), Arc::clone(renderer));
         tasks.spawn(async move {
-            let read = async { read(&renderer, &url).await };
+            let read = async { read(&cx, &renderer, &url).await };
             renderer.feeds.fetch_once(url.clone(), read).await;
         });
     }
     while tasks.join_next().await.is_some() {}
 }
 
-async fn read(renderer: &SiteRenderer, url: &str) -> FeedEntries {
-    let allowed =
-        renderer.site.settings(&Context::background()).map(|settings| own_origins(&settings)).unwrap_or_default();
+async fn read(cx: &Context, renderer: &SiteRenderer, url: &str) -> FeedEntries {
+    let allowed = renderer.site.settings(cx).map(|settings| own_origins(&settings)).unwrap_or_default();
     let get = Get::new(url).allow(allowed).within(TIMEOUT).max_bytes(MAX_BYTES).header("Accept", ACCEPTED);
     let get = get.header(FETCH_HEADER, renderer.feeds.token());
     let response = match renderer.site.services.http_client.send(get).await {

@@ -54,7 +54,7 @@ impl Courier for Purges {
         &SCHEDULE
     }
 
-    async fn deliver(&self, message: &Message) -> Attempt {
+    async fn deliver(&self, _: &Context, message: &Message) -> Attempt {
         let Ok(Payload { tags }) = serde_json::from_str(&message.payload) else {
             return Attempt::Refused("not readable".to_owned());
         };

@@ -136,7 +136,7 @@ impl Job for QueuePurges {
             return Ok(Next::After(INTERVAL));
         }
         let names = Arc::clone(&self.names);
-        let more = self.site.write(&Context::background(), move |tx| step(tx, &names)).await?;
+        let more = self.site.write(cx, move |tx| step(tx, &names)).await?;
         Ok(Next::After(if more { Duration::ZERO } else { INTERVAL }))
     }
 }

@@ -54,9 +54,9 @@ impl Courier for Webhooks {
         &SCHEDULE
     }
 
-    async fn deliver(&self, message: &Message) -> Attempt {
+    async fn deliver(&self, cx: &Context, message: &Message) -> Attempt {
         let Some(payload) = deliveries::payload(message) else { return Attempt::Refused("not readable".to_owned()) };
-        let found = self.0.read(&Context::background(), stored::list);
+        let found = self.0.read(cx, stored::list);
         let hook = match found {
             Ok(hooks) => hooks.into_iter().find(|hook| hook.id == payload.webhook),
             Err(error) => return failed(error.message().to_owned(), None),
@@ -69,27 +69,27 @@ impl Courier for Webhooks {
         let began = std::time::Instant::now();
         let response = self.0.services.http_client.post(request(&hook, &message.id, &payload.body, now)).await;
         let attempt = judge(response, began.elapsed());
-        self.record(&hook, &attempt, now).await;
+        self.record(cx, &hook, &attempt, now).await;
         attempt
     }
 }
 
 impl Webhooks {
     /// Records whether the receiver works, if that has changed, and switches a webhook off that has failed for too long.
-    async fn record(&self, hook: &Webhook, attempt: &Attempt, now: i64) {
+    async fn record(&self, cx: &Context, hook: &Webhook, attempt: &Attempt, now: i64) {
         let id = hook.id.clone();
         let done = match (attempt, hook.failing_since) {
             (Attempt::Delivered(_), None) => return,
-            (Attempt::Delivered(_), Some(_)) => self.change(move |tx| stored::set_working(tx, &id)).await,
+            (Attempt::Delivered(_), Some(_)) => self.change(cx, move |tx| stored::set_working(tx, &id)).await,
             (Attempt::Refused(reason), _) if reason.starts_with(GONE) => {
                 let reason = "the receiver has answered that it does not want deliveries any more (410)";
                 tracing::warn!(webhook = hook.id, url = hook.url, "switched off a webhook: {reason}");
-                self.change(move |tx| stored::switch_off(tx, &id, reason)).await
+                self.change(cx, move |tx| stored::switch_off(tx, &id, reason)).await
             }
-            (_, None) => self.change(move |tx| stored::set_failing(tx, &id, now)).await,
+            (_, None) => self.change(cx, move |tx| stored::set_failing(tx, &id, now)).await,
             (_, Some(since)) if now - since >= MAX_FAILING => {
                 tracing::warn!(webhook = hook.id, url = hook.url, "switched off a webhook whose deliveries fail");
-                self.change(move |tx| stored::switch_off(tx, &id, "deliveries have failed for five days")).await
+                self.change(cx, move |tx| stored::switch_off(tx, &id, "deliveries have failed for five days")).await
             }
             (_, Some(_)) => return,
         };
@@ -100,9 +100,10 @@ impl Webhooks {
 
     async fn change(
         &self,
+        cx: &Context,
         change: impl Fn(&mut Tx) -> SiteResult<Option<Webhook>> + Send + 'static,
     ) -> Result<(), svc_schema::Error> {
-        self.0.write(&Context::background(), move |tx| change(tx).map(drop)).await
+        self.0.write(cx, move |tx| change(tx).map(drop)).await
     }
 }
 

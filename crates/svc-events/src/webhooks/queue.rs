@@ -91,7 +91,7 @@ impl Job for QueueWebhooks {
             Some(_) => {}
         }
         let source = self.source.clone();
-        let more = self.source.site().write(&Context::background(), move |tx| step(tx, &source)).await?;
+        let more = self.source.site().write(cx, move |tx| step(tx, &source)).await?;
         Ok(Next::After(if more { Duration::ZERO } else { INTERVAL }))
     }
 }

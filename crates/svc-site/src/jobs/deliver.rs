@@ -69,7 +69,7 @@ pub trait Courier: Send + Sync + 'static {
     fn schedule(&self) -> &[Duration];
 
     /// Tries to deliver a message. It may have been delivered before, if the process has died since.
-    fn deliver(&self, message: &Message) -> impl Future<Output = Attempt> + Send;
+    fn deliver(&self, cx: &Context, message: &Message) -> impl Future<Output = Attempt> + Send;
 
     /// Called after a message was given up.
     fn given_up(&self, _message: &Message) {}
@@ -122,8 +122,9 @@ impl<C: Courier> Deliver<C> {
         for message in claimed {
             let (store, courier) = (self.store.clone(), Arc::clone(&self.courier));
             let (busy, wake) = (Busy::begin(&self.lanes, &message.lane), Arc::clone(&self.wake));
+            let cx = cx.detached();
             in_flight.spawn(async move {
-                deliver(&store, &*courier, message).await;
+                deliver(&cx, &store, &*courier, message).await;
                 // In this order: the lane has room when the job looks.
                 drop(busy);
                 wake.notify_one();
@@ -195,7 +196,7 @@ impl<C: Courier> Job for Deliver<C> {
             self.begin(cx).await?;
         }
         self.delete_old(cx).await?;
-        let next = self.store.read(&Context::background(), |db| svc_outbox::next_due(db, C::QUEUE))?;
+        let next = self.store.read(cx, |db| svc_outbox::next_due(db, C::QUEUE))?;
         // What is due and not claimed waits for its lane or for an earlier message. The end of that delivery wakes the job.
         let until = next.map(|due| due.since(Time::now())).filter(|until| !until.is_zero());
         Ok(Next::After(until.map_or(INTERVAL, |until| until.min(INTERVAL))))
@@ -219,8 +220,9 @@ impl Subscriber for Waker {
 }
 
 /// Delivers a message and records the outcome.
-async fn deliver<C: Courier>(store: &Store, courier: &C, message: Message) {
-    let attempt = std::panic::AssertUnwindSafe(timeout(C::TIMEOUT, courier.deliver(&message))).catch_unwind().await;
+async fn deliver<C: Courier>(cx: &Context, store: &Store, courier: &C, message: Message) {
+    let attempt = timeout(C::TIMEOUT, courier.deliver(cx, &message));
+    let attempt = std::panic::AssertUnwindSafe(attempt).catch_unwind().await;
     let attempt = match attempt {
         Ok(Ok(attempt)) => attempt,
         Ok(Err(_)) => Attempt::Failed { reason: "no response in time".to_owned(), retry_after: None },
@@ -230,8 +232,7 @@ async fn deliver<C: Courier>(store: &Store, courier: &C, message: Message) {
     log::<C>(&message, &outcome);
     let (finished, recorded) = (message.clone(), outcome.clone());
     // If this fails, the lease ends, and the message is delivered again: receivers recognize its id.
-    let cx = Context::background();
-    match store.write(&cx, move |tx| svc_outbox::finish(tx, &finished, &recorded, Time::now())).await {
+    match store.write(cx, move |tx| svc_outbox::finish(tx, &finished, &recorded, Time::now())).await {
         Ok(true) if matches!(outcome, Outcome::Dead(_)) => courier.given_up(&message),
         Ok(_) => {}
         Err(error) => tracing::warn!(queue = C::QUEUE, message = message.id, %error, "cannot record a delivery"),
@@ -304,7 +305,7 @@ mod tests {
             &SCHEDULE
         }
 
-        async fn deliver(&self, message: &Message) -> Attempt {
+        async fn deliver(&self, _: &Context, message: &Message) -> Attempt {
             match message.payload.as_str() {
                 "hang" => std::future::pending().await,
                 "panic" => panic!("a mistake"),

@@ -46,7 +46,7 @@ impl Courier for SendMails {
         &SCHEDULE
     }
 
-    async fn deliver(&self, message: &Message) -> Attempt {
+    async fn deliver(&self, _: &Context, message: &Message) -> Attempt {
         let Some(mailer) = &self.0.services.mailer else {
             return Attempt::Failed { reason: "mail is not configured".to_owned(), retry_after: None };
         };

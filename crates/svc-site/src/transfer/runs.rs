@@ -226,6 +226,7 @@ impl ImportRuns {
             last.lock().unwrap_or_else(PoisonError::into_inner).clone_from(report);
             self.set_state(&run.id, RunState::Running(report.clone()));
         };
+        // The request that has begun the import is over long before it ends.
         match import(site, &Context::background(), file, options, &show).await {
             Ok(report) => RunState::Ended(report, None),
             Err(error) => {
