@@ -106,7 +106,7 @@ fn in_all_schedules(model: impl Fn() + Send + Sync + 'static) {
 
 #[test]
 fn a_cached_value_and_a_write() {
-    in_many_schedules(|| {
+    in_all_schedules(|| {
         let site = Site::new();
         site.read();
         in_parallel(&site, &[Site::write, Site::read]);
