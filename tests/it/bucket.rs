@@ -73,6 +73,12 @@ async fn uploads_are_stored_in_a_bucket() {
     let small = &image["media_details"]["sizes"]["thumbnail"]["source_url"];
     assert_eq!(get(&site, small, &[]).await.status, 200);
 
+    for _ in 0..2 {
+        let path = format!("/svc-json/svc/v2/images/{}?w=320&format=webp", image["id"]);
+        let resized = send(site.address, "GET", &path, &[], "").await;
+        assert_eq!((resized.status, resized.header("Content-Type")), (200, "image/webp"), "{}", resized.body);
+    }
+
     let (_, again) = upload(&site, &user, "wide.png", IMAGE).await;
     assert!(again["source_url"].as_str().unwrap().ends_with("/wide-1.png"), "{again}");
 

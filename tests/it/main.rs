@@ -17,6 +17,7 @@ mod failures;
 mod first_run;
 mod fuzz_corpus;
 mod hooks;
+mod images;
 mod import;
 mod lanes;
 mod log;

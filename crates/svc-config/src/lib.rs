@@ -82,6 +82,15 @@ pub struct Bucket {
     pub secret_key: Secret,
 }
 
+/// Images on demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImagesConfig {
+    /// The sizes that anybody may request: width, and height to crop to or 0.
+    pub listed: Vec<(u32, u32)>,
+    /// Maximum size of the images on the disk, in bytes.
+    pub cache_bytes: u64,
+}
+
 /// Limits on outgoing requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outbound {
@@ -136,6 +145,8 @@ pub struct Config {
     pub content_dir: PathBuf,
     /// Bucket for uploads, if they are not in the content folder.
     pub uploads: Option<Bucket>,
+    /// Images on demand; `None` if there are none.
+    pub images: Option<ImagesConfig>,
     /// The continuous backup.
     pub backup: BackupConfig,
     /// Brand of the REST API.
@@ -327,6 +338,7 @@ impl Config {
             search_index_min_posts: read.required("search_index_min_posts", min_posts)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
             uploads: bucket(read)?,
+            images: images(read)?,
             backup: backup::read(read, folder)?,
             brand,
             theme: read.optional("theme", |name| match theme::is_folder_name(name) {
@@ -481,6 +493,14 @@ fn purge(read: &mut Reader<'_>) -> Result<Option<purge::Receiver>, ConfigError> 
         let origin = given.map_or(SettingOrigin::Default, |given| given.origin.clone());
         ConfigError::at(&origin, format!("`{key}` {what}"))
     })
+}
+
+/// Images on demand, if they are enabled.
+fn images(read: &mut Reader<'_>) -> Result<Option<ImagesConfig>, ConfigError> {
+    let is_enabled = read.required("images.on_demand", values::boolean)?;
+    let listed = read.required("images.sizes", values::image_sizes)?;
+    let cache_bytes = read.required("images.cache_size", values::size)?;
+    Ok(is_enabled.then_some(ImagesConfig { listed, cache_bytes }))
 }
 
 /// The bucket for uploads, if one is set.

@@ -7,6 +7,12 @@ use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use super::suggest::did_you_mean;
 
+/// Maximum width and height of images on demand, in pixels: that of the REST API.
+const MAX_IMAGE_LENGTH: u32 = 4_096;
+
+/// Maximum number of listed sizes.
+const MAX_IMAGE_SIZES: usize = 64;
+
 /// Whether the site is one on a developer's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Environment {
@@ -208,6 +214,25 @@ pub(super) fn texts(text: &str) -> Result<Vec<String>, String> {
     Ok(text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect())
 }
 
+/// A comma-separated list of sizes of images: a width, or a width and a height with an `x` in between. The height is 0 without one.
+pub(super) fn image_sizes(text: &str) -> Result<Vec<(u32, u32)>, String> {
+    let length = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=MAX_IMAGE_LENGTH).contains(n));
+    let size = |part: String| {
+        let size = match part.split_once('x') {
+            Some((width, height)) => length(width).zip(length(height)),
+            None => length(&part).map(|width| (width, 0)),
+        };
+        size.ok_or_else(|| {
+            format!("must be a list of widths such as 640, and of sizes such as 1200x630, up to {MAX_IMAGE_LENGTH}: `{part}`")
+        })
+    };
+    let sizes: Vec<_> = texts(text)?.into_iter().map(size).collect::<Result<_, _>>()?;
+    if sizes.len() > MAX_IMAGE_SIZES {
+        return Err(format!("must be at most {MAX_IMAGE_SIZES} sizes"));
+    }
+    Ok(sizes)
+}
+
 /// A size in bytes: a number, or one followed by KB, MB or GB (powers of 1024).
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
@@ -333,6 +358,16 @@ mod tests {
         for text in ["", "0", "MB", "-1", "1.5MB", "99999999999999GB", "5 apples"] {
             assert!(size(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn sizes_of_images() {
+        assert_eq!(image_sizes("320, 1200x630,,4096x1"), Ok(vec![(320, 0), (1200, 630), (4096, 1)]));
+        assert_eq!(image_sizes(""), Ok(Vec::new()));
+        for text in ["0", "4097", "320x", "x320", "320x0", "320X200", "320*200", "-1", "1e2", "320 640", "320x200x1"] {
+            assert!(image_sizes(text).unwrap_err().ends_with(&format!("`{text}`")), "{text}");
+        }
+        assert!(image_sizes(&"1,".repeat(65)).is_err() && image_sizes(&"1,".repeat(64)).is_ok());
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub mod export;
 pub mod fonts;
 pub mod global_styles;
 pub mod icons;
+pub mod images;
 mod item_cache;
 mod labels;
 mod links;

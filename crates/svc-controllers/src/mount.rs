@@ -26,6 +26,7 @@ use crate::{
     fonts::{FontCollections, FontFaces, FontFamilies},
     global_styles::{GlobalStyles, StylesHistory},
     icons::{IconCollectionFamily, IconFamily},
+    images::Images,
     media::Media,
     menus::{MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
@@ -225,6 +226,9 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
     let [hooks, ranked] = [(); 2].map(|()| Arc::clone(&rest.site));
     registry.mount(OWN_NAMESPACE, move |_| events::WebhookRoutes::new(&hooks));
     registry.mount(OWN_NAMESPACE, move |_| RankedSearches::new(&ranked));
+    if let Some(images) = Images::new(&rest.site) {
+        registry.mount(OWN_NAMESPACE, move |_| images);
+    }
 }
 
 /// Whether the caller may switch themes or edit posts of any type in the REST API.

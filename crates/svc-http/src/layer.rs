@@ -34,6 +34,9 @@ impl<S> Layer<S> for RestLayer {
     }
 }
 
+/// An error of a response's body.
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// A service with the REST API in front of it.
 #[derive(Clone)]
 pub struct WithRest<S> {
@@ -48,9 +51,9 @@ where
     B: http_body::Body + Send + 'static,
     B::Data: Send,
     B::Error: std::fmt::Display + Send,
-    R: http_body::Body<Data = Bytes> + Send + 'static,
+    R: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    type Response = Response<UnsyncBoxBody<Bytes, R::Error>>;
+    type Response = Response<UnsyncBoxBody<Bytes, BoxError>>;
     type Error = S::Error;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, S::Error>> + Send>>;
 
@@ -67,12 +70,12 @@ where
                 let service = self.service.clone();
                 Box::pin(async move {
                     let response = service.respond(route, request).await;
-                    Ok(response.map(|body| body.map_err(|never| match never {}).boxed_unsync()))
+                    Ok(response.map(|body| body.map_err(BoxError::from).boxed_unsync()))
                 })
             }
             None => {
                 let inner = self.inner.call(request);
-                Box::pin(async move { Ok(inner.await?.map(BodyExt::boxed_unsync)) })
+                Box::pin(async move { Ok(inner.await?.map(|body| body.map_err(Into::into).boxed_unsync())) })
             }
         }
     }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod auth;
+mod body;
 mod body_errors;
 mod conditional;
 mod cors;
@@ -20,6 +21,7 @@ mod spool;
 mod transport;
 
 pub use auth::{Anonymous, AuthOutcome, Authenticator, Credentials};
+pub use body::ResponseBody;
 pub use cors::Origins;
 pub use lanes::{LaneUsage, Lanes};
 pub use layer::{RestLayer, WithRest};
@@ -28,6 +30,6 @@ pub use response_cache::Uncached;
 pub use svc_routing::Cost;
 
 pub use runner::{Overloaded, Runner, Work, context_of, run};
-pub use service::{DenialCode, Effort, ReportEffort, ResponseBody, RestService, RestServiceBuilder, ServerSource};
+pub use service::{DenialCode, Effort, ReportEffort, RestService, RestServiceBuilder, ServerSource};
 pub use shared_caching::{CacheTags, SharedCaching};
 pub use transport::transport_of;

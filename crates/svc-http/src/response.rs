@@ -5,7 +5,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, LINK};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
 use http_body_util::Full;
 use svc_php::json::Style;
-use svc_routing::{Body, Error, Served, Server, SiteInfo};
+use svc_routing::{Body, Error, LaterBody, Served, Server, SiteInfo};
 use svc_schema::{Notice, NoticeKind};
 
 use crate::{conditional, cors};
@@ -95,6 +95,16 @@ fn notice_text(notice: &Notice) -> String {
     }
 }
 
+/// A response that is not sent yet.
+pub(crate) struct Content {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    /// The body; empty if it is made later.
+    pub(crate) body: Bytes,
+    /// What makes the body.
+    pub(crate) later: Option<LaterBody>,
+}
+
 /// Status, headers and body. The handler's headers take precedence over those in `out`. A successful response to `method`,
 /// the method after overrides, has validators if that reads.
 pub(crate) fn content(
@@ -103,8 +113,9 @@ pub(crate) fn content(
     format: &JsonFormat,
     method: &Method,
     append_root_link: bool,
-) -> (StatusCode, HeaderMap, Bytes) {
+) -> Content {
     let mut status = served.status;
+    let mut later = None;
     let root = out.get(LINK).filter(|_| append_root_link).cloned();
     for (name, value) in served.headers.iter() {
         set(&mut out, name, value);
@@ -114,6 +125,7 @@ pub(crate) fn content(
         Body::Empty => Bytes::new(),
         Body::Raw(raw) => {
             set(&mut out, CONTENT_TYPE.as_str(), &raw.content_type);
+            later = raw.later;
             raw.bytes
         }
         Body::Encoded(json) if format.is_plain() => json,
@@ -128,10 +140,10 @@ pub(crate) fn content(
         },
     };
     if status == StatusCode::OK && matches!(*method, Method::GET | Method::HEAD) {
-        let whole = (*method == Method::GET).then_some(&*body);
+        let whole = (*method == Method::GET && later.is_none()).then_some(&*body);
         conditional::add_validators(&mut out, &served.headers, &served.validators, whole);
     }
-    (status, out, body)
+    Content { status, headers: out, body, later }
 }
 
 /// Appends the link to the API root to the links of a route. All are in one line, since many clients read one line of a name.

@@ -14,23 +14,21 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
-use svc_routing::{Body, Cost, Error, Request, RootUrl, RouteUrls, Served, Server, Transport};
+use svc_routing::{Body, Cost, Error, LaterBody, Request, RootUrl, RouteUrls, Served, Server, Transport};
 use svc_versions::{Context, Usage, VersionStamp, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
+use crate::body::ResponseBody;
 use crate::conditional;
 use crate::cors::{self, Origins};
 use crate::large::{LargeBodies, busy};
 use crate::limits::RequestLimits;
 use crate::request::{self, Jsonp};
-use crate::response::{self, JsonFormat};
+use crate::response::{self, Content, JsonFormat};
 use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, ResponseCache};
 use crate::root::{Root, mount_path};
 use crate::runner::{self, Inline, Overloaded, Runner};
 use crate::shared_caching::SharedCaching;
-
-/// The body type of responses.
-pub type ResponseBody = Full<Bytes>;
 
 /// A tower service that handles every request as a REST API request, with the path as route. Nest it under the API
 /// prefix in any router.
@@ -321,12 +319,13 @@ impl RestService {
                     }
                     let mut response = conditional::respond(&parts.headers, &method, found.response);
                     Effort::Cached.report(&parts.extensions, &mut response);
-                    return (response, found.requests);
+                    return (response.map(Into::into), found.requests);
                 }
                 Err(nothing) => generating = Some(nothing),
             }
         }
-        let origin = parts.headers.get(ORIGIN).cloned();
+        // What an error depends on if nothing else is known.
+        let headers: HeaderMap = parts.headers.get(ORIGIN).map(|origin| (ORIGIN, origin.clone())).into_iter().collect();
         let cx = self.0.runner.context(&parts);
         parts.extensions.insert(cx.clone());
         let requests = Arc::clone(self.0.source.current(Transport::Plain).request_counts(&method, &route));
@@ -339,13 +338,19 @@ impl RestService {
             key,
         ));
         let process = AssertUnwindSafe(process).catch_unwind();
-        let (response, is_cached) = process.await.unwrap_or_else(|_| {
-            let headers = origin.into_iter().map(|origin| (ORIGIN, origin)).collect();
-            (self.failed(&cx, &headers, &method, None, &panicked()), false)
-        });
+        let failed = |error: &Error| self.failed(&cx, &headers, &method, None, error);
+        let (mut response, is_cached) = process.await.unwrap_or_else(|_| (failed(&panicked()), false));
         if let Some(generating) = generating {
             generating.end(is_cached);
         }
+        let response = match response.extensions_mut().remove::<LaterBody>() {
+            None => response.map(Into::into),
+            Some(later) => match AssertUnwindSafe(later.make()).catch_unwind().await {
+                Ok(Ok(made)) => response.map(|_| made.into()),
+                Ok(Err(error)) => failed(&error).map(Into::into),
+                Err(_) => failed(&panicked()).map(Into::into),
+            },
+        };
         (response, requests)
     }
 
@@ -357,7 +362,7 @@ impl RestService {
         parts: Parts,
         body: B,
         key: Option<CacheKey>,
-    ) -> (HttpResponse<ResponseBody>, bool)
+    ) -> (HttpResponse<Full<Bytes>>, bool)
     where
         B: http_body::Body + Send + 'static,
         B::Data: Send,
@@ -422,7 +427,7 @@ impl RestService {
         method: &Method,
         jsonp: Option<String>,
         error: &Error,
-    ) -> HttpResponse<ResponseBody> {
+    ) -> HttpResponse<Full<Bytes>> {
         let server = self.server(cx.transport());
         let mut response = plain_error(&server, jsonp.is_some(), error);
         if let Some(function) = jsonp {
@@ -438,7 +443,7 @@ impl RestService {
     }
 
     /// Responds to a request, and caches the response if that is possible. Returns whether it is cached.
-    async fn dispatch_and_cache(&self, received: Received) -> (HttpResponse<ResponseBody>, bool) {
+    async fn dispatch_and_cache(&self, received: Received) -> (HttpResponse<Full<Bytes>>, bool) {
         let cx = received.req.cx().clone();
         cx.renew_stamp(received.key.as_ref().map(|key| key.stamp));
         let (dispatched, mut dependencies) = cx.scope(|part| Box::pin(self.dispatch(received, part))).await;
@@ -517,7 +522,7 @@ impl RestService {
         }
         let (key, cacheable) = (key.filter(|_| served.cacheable), served.cacheable);
         let denial = DenialCode::of(&served);
-        let (status, mut headers, body) =
+        let Content { status, mut headers, body, later } =
             response::content(out, served, &format, &effective_method, site.append_root_link);
         let is_public = !is_personal
             && !self.0.caching.is_none()
@@ -532,7 +537,7 @@ impl RestService {
             self.0.caching.allow(&mut headers, &format!("{accept}Authorization, Cookie, {nonce_header}"));
         }
         // The hooks may have been registered since the key was made.
-        let key = key.filter(|key| status == StatusCode::OK && key.has_origin == is_filtered);
+        let key = key.filter(|key| status == StatusCode::OK && later.is_none() && key.has_origin == is_filtered);
         let cacheable =
             key.map(|key| Cacheable { key, requests, logged_in, headers: headers.clone(), body: body.clone() });
         if !is_filtered {
@@ -546,13 +551,16 @@ impl RestService {
         if let Some(code) = denial {
             response.extensions_mut().insert(code);
         }
+        if let Some(later) = later.filter(|_| response.status() != StatusCode::NOT_MODIFIED) {
+            response.extensions_mut().insert(later);
+        }
         Dispatched { response, cacheable, is_public }
     }
 }
 
 /// The response to a request that was dispatched.
 struct Dispatched {
-    response: HttpResponse<ResponseBody>,
+    response: HttpResponse<Full<Bytes>>,
     /// What can be cached of it.
     cacheable: Option<Cacheable>,
     /// Whether caches in front of the server may use it.
@@ -632,7 +640,7 @@ fn wants_pretty(req: &Request) -> bool {
 }
 
 /// An error response without dispatch.
-fn plain_error(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<ResponseBody> {
+fn plain_error(server: &Server, is_jsonp: bool, error: &Error) -> HttpResponse<Full<Bytes>> {
     let body = error.to_body();
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response::finish(status, response::common_headers(server, is_jsonp), body.to_string().into())

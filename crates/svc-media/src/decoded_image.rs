@@ -5,7 +5,11 @@ use std::io::Cursor;
 use fast_image_resize as fir;
 use image::{
     DynamicImage, ExtendedColorType, ImageReader, Limits, RgbaImage,
-    codecs::{gif::GifEncoder, png::PngEncoder},
+    codecs::{
+        gif::GifEncoder,
+        png::{PngDecoder, PngEncoder},
+        webp::WebPDecoder,
+    },
     metadata::Orientation,
 };
 use imagesize::{Compression, ImageType};
@@ -43,6 +47,16 @@ impl Format {
         })
     }
 
+    /// The media type.
+    pub fn mime(self) -> &'static str {
+        match self {
+            Format::Jpeg => "image/jpeg",
+            Format::Png => "image/png",
+            Format::Gif => "image/gif",
+            Format::WebP => "image/webp",
+        }
+    }
+
     fn codec(self) -> image::ImageFormat {
         match self {
             Format::Jpeg => image::ImageFormat::Jpeg,
@@ -60,6 +74,9 @@ pub enum ImageError {
     /// The image has more than [`MAX_PIXELS`] pixels.
     #[error("the image has too many pixels")]
     TooLarge,
+    /// The image is animated.
+    #[error("the image is animated")]
+    Animated,
     /// The area to crop is empty or outside the image.
     #[error("the area to crop is empty")]
     EmptyCrop,
@@ -88,6 +105,24 @@ pub fn dimensions(file: &Blob) -> Option<(u32, u32)> {
     Some((u32::try_from(size.width).ok()?, u32::try_from(size.height).ok()?))
 }
 
+/// Whether the file has more than one frame, by its header. `false` for GIF files, whose header does not show it.
+///
+/// # Errors
+/// If the file is not an image of this format.
+pub(crate) fn is_animated(file: &Blob, format: Format) -> Result<bool, ImageError> {
+    Ok(match format {
+        Format::Png => PngDecoder::with_limits(file.open()?, limits())?.is_apng()?,
+        Format::WebP => WebPDecoder::new(file.open()?)?.has_animation(),
+        Format::Jpeg | Format::Gif => false,
+    })
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(MAX_ALLOC);
+    limits
+}
+
 /// A decoded image with eight bits per channel.
 #[derive(Debug)]
 pub struct DecodedImage(DynamicImage);
@@ -103,9 +138,7 @@ impl DecodedImage {
             return Err(ImageError::TooLarge);
         }
         let mut reader = ImageReader::with_format(file.open()?, format.codec());
-        let mut limits = Limits::no_limits();
-        limits.max_alloc = Some(MAX_ALLOC);
-        reader.limits(limits);
+        reader.limits(limits());
         let image = reader.decode()?;
         Ok(DecodedImage(match image {
             DynamicImage::ImageLuma8(_) | DynamicImage::ImageRgb8(_) | DynamicImage::ImageRgba8(_) => image,
@@ -127,6 +160,20 @@ impl DecodedImage {
             self.0.apply_orientation(orientation);
         }
         self
+    }
+
+    /// The image on a white background, without transparency.
+    #[must_use]
+    pub(crate) fn on_white(self) -> Self {
+        let DynamicImage::ImageRgba8(image) = self.0 else { return self };
+        let on_white = |channel: u8, alpha: u8| {
+            let (channel, alpha) = (u32::from(channel), u32::from(alpha));
+            ((channel * alpha + 255 * (255 - alpha) + 127) / 255) as u8
+        };
+        DecodedImage(DynamicImage::ImageRgb8(image::RgbImage::from_fn(image.width(), image.height(), |x, y| {
+            let [r, g, b, alpha] = image.get_pixel(x, y).0;
+            image::Rgb([r, g, b].map(|channel| on_white(channel, alpha)))
+        })))
     }
 
     /// Mirrors the image.

@@ -330,6 +330,14 @@ impl Storage {
         self.folder.is_some()
     }
 
+    /// Whether the path leads to anything but a file inside of the folder: see [`leads_outside`]. False if the storage is no folder.
+    pub async fn leads_outside(&self, path: &str) -> bool {
+        match &self.folder {
+            Some(folder) => leads_outside(folder, path).await,
+            None => false,
+        }
+    }
+
     /// The size of a file in bytes; `None` if it does not exist.
     ///
     /// # Errors
@@ -371,6 +379,18 @@ impl Storage {
             }
         }
     }
+}
+
+/// Whether the path below a folder leads to anything but a file inside of the folder: through a symbolic link, or to a pipe. False if
+/// there is no such file.
+pub async fn leads_outside(folder: &FilePath, below: &str) -> bool {
+    let file = match tokio::fs::canonicalize(folder.join(below.trim_start_matches('/'))).await {
+        Ok(file) => file,
+        Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
+    };
+    let folder = tokio::fs::canonicalize(folder).await;
+    let is_inside = folder.is_ok_and(|folder| file.starts_with(folder));
+    !is_inside || !tokio::fs::metadata(&file).await.is_ok_and(|about| about.is_file())
 }
 
 /// Reads the parts of a large file one after the other on a blocking thread.

@@ -127,17 +127,13 @@ impl Folder {
         below.split('/').all(is_name) && !name.contains(".php") && (self.0.is_served)(&name)
     }
 
-    /// Whether the path leads to anything but a file inside the folder: through a symbolic link, or to a pipe. False if there is no
-    /// such file, since the storage may be elsewhere.
+    /// Whether the path leads to anything but a file inside of the folder. False if there is no such file, since the storage may be
+    /// elsewhere.
     async fn leads_outside(&self, path: &str) -> bool {
-        let Some(below) = path.strip_prefix(&self.0.url) else { return true };
-        let file = match tokio::fs::canonicalize(self.0.path.join(below.trim_start_matches('/'))).await {
-            Ok(file) => file,
-            Err(error) => return error.kind() != std::io::ErrorKind::NotFound,
-        };
-        let folder = tokio::fs::canonicalize(&self.0.path).await;
-        let is_inside = folder.is_ok_and(|folder| file.starts_with(folder));
-        !is_inside || !tokio::fs::metadata(&file).await.is_ok_and(|about| about.is_file())
+        match path.strip_prefix(&self.0.url) {
+            Some(below) => svc_media::leads_outside(&self.0.path, below).await,
+            None => true,
+        }
     }
 }
 

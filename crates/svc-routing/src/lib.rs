@@ -19,8 +19,8 @@ pub use handler::{BoxFuture, Dispatch, Handler};
 pub use matching::{Captures, Matcher};
 pub use messages::{
     ALL, Body, BodyParams, CREATABLE, CallerKey, ContentType, Curie, DELETABLE, EDITABLE, Encoded, EncodedItem,
-    EntityTag, EntityTags, File, FileData, HeaderText, Headers, IntoMethods, Link, Links, ParamOrder, Params, READABLE,
-    RawBody, Request, Response, Served, Validators, prefers_markdown,
+    EntityTag, EntityTags, File, FileData, HeaderText, Headers, IntoMethods, LaterBody, Link, Links, MadeBody,
+    ParamOrder, Params, READABLE, RawBody, Request, Response, Served, Validators, accepts, prefers_markdown,
 };
 pub use permission::{PermissionResult, allow_if, forbidden, public};
 pub use registry::{Hooks, Registered, RegisteredHook, Registry};

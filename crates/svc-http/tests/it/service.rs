@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use svc_http::{AuthOutcome, Authenticator, Credentials, RequestLimits, RestLayer, RestService, SharedCaching};
 use svc_routing::{
-    BoxFuture, Cost, Error, FileData, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result, Route,
-    get as reads, on, public, without_permission,
+    BoxFuture, Cost, Error, FileData, LaterBody, Link, ParamOrder, Registry, Request, Response as ApiResponse, Result,
+    Route, get as reads, on, public, without_permission,
 };
 use tower::{Layer, ServiceExt};
 
@@ -624,4 +624,51 @@ async fn requests_beyond_the_capacity_are_refused() {
     let res = get(&service, "/", &[]).await;
     assert_eq!(res.status(), 503);
     assert_eq!(data(&res)["code"], "rest_service_unavailable");
+}
+
+#[tokio::test]
+async fn later_bodies_are_made_outside_of_the_lanes() {
+    let n_made = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = Arc::clone(&n_made);
+    let handler = move |req: Request| {
+        let n_made = Arc::clone(&counted);
+        async move {
+            let body = LaterBody::new(async move {
+                n_made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                match req.param("how").and_then(Value::as_str) {
+                    Some("fails") => Err(Error::new("gone", "Gone.").with_status(410)),
+                    Some("panics") => panic!("a mistake"),
+                    _ => Ok(Bytes::from(std::thread::current().name().unwrap_or_default().to_owned()).into()),
+                }
+            });
+            Result::Ok(
+                ApiResponse::later("text/x-thread", body).header("ETag", "\"a\"").header("Cache-Control", "public"),
+            )
+        }
+    };
+    let mut registry = Registry::new();
+    registry.route("acme/v1", Route::new("/later").endpoint(reads(handler, public).cacheable())).unwrap();
+    let service = RestService::builder().runner(Arc::new(svc_http::Lanes::start().unwrap())).build(registry.build());
+    let made = get(&service, "/acme/v1/later", &[]).await;
+    assert_eq!((made.status().as_u16(), header(&made, "content-type")), (200, Some("text/x-thread")));
+    assert!(!made.body().starts_with(b"svc-"), "{:?}", made.body());
+    #[rustfmt::skip]
+    let rows = [
+        ("GET", "", "\"b\"", 200, 2), ("GET", "", "\"a\"", 304, 2), ("HEAD", "", "", 200, 3),
+        ("GET", "?how=fails", "\"a\"", 304, 3), ("GET", "?how=fails", "", 410, 4), ("GET", "?how=panics", "", 500, 5),
+    ];
+    for (method, query, tag, status, n) in rows {
+        let res =
+            send(&service, request(method, &format!("/acme/v1/later{query}"), &[("if-none-match", tag)], "")).await;
+        let row = format!("{method} {query} {tag}");
+        assert_eq!((res.status().as_u16(), n_made.load(std::sync::atomic::Ordering::Relaxed)), (status, n), "{row}");
+        let is_ready = status < 400;
+        assert_eq!(
+            (header(&res, "etag").is_some(), header(&res, "cache-control").is_some()),
+            (is_ready, is_ready),
+            "{row}"
+        );
+    }
+    let failed = get(&service, "/acme/v1/later?how=fails", &[]).await;
+    assert_eq!((data(&failed)["code"].clone(), header(&failed, "vary")), (json!("gone"), Some("Origin")));
 }

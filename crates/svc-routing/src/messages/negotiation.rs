@@ -5,22 +5,30 @@ use http::header::ACCEPT;
 
 /// Whether a request asks for Markdown: its `Accept` names `text/markdown`, and JSON only with a lower weight, if at all.
 pub fn prefers_markdown(headers: &HeaderMap) -> bool {
-    let (mut markdown, mut json) = (0, 0);
+    weight(headers, "text/markdown") > weight(headers, "application/json")
+}
+
+/// Whether the `Accept` of a request names this media type. Ranges such as `*/*` do not count: clients that send them only do not know
+/// the type.
+pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
+    weight(headers, media_type) > 0
+}
+
+/// The weight of a media type in thousandths; 0 if `Accept` does not name it.
+fn weight(headers: &HeaderMap, media_type: &str) -> u32 {
+    let mut named = 0;
     let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     for range in values.flat_map(|value| value.split(',')) {
         let mut parts = range.split(';').map(str::trim);
-        let kind = parts.next().unwrap_or_default();
-        let weight = match parts.find_map(|parameter| parameter.strip_prefix("q=").or(parameter.strip_prefix("Q="))) {
+        if !parts.next().unwrap_or_default().eq_ignore_ascii_case(media_type) {
+            continue;
+        }
+        named = match parts.find_map(|parameter| parameter.strip_prefix("q=").or(parameter.strip_prefix("Q="))) {
             None => 1_000,
             Some(weight) => weight.parse::<f32>().map_or(0, |weight| (weight.clamp(0.0, 1.0) * 1_000.0) as u32),
         };
-        match () {
-            () if kind.eq_ignore_ascii_case("text/markdown") => markdown = weight,
-            () if kind.eq_ignore_ascii_case("application/json") => json = weight,
-            () => {}
-        }
     }
-    markdown > json
+    named
 }
 
 #[cfg(test)]
@@ -49,5 +57,23 @@ mod tests {
             assert_eq!(prefers_markdown(&headers), expected, "{accept}");
         }
         assert!(!prefers_markdown(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn ranges_name_no_type() {
+        for (accept, expected) in [
+            ("", false),
+            ("*/*", false),
+            ("image/*", false),
+            ("image/webp", true),
+            ("image/avif,Image/WebP,image/apng,*/*;q=0.8", true),
+            ("image/webp;q=0", false),
+            ("image/webp;q=0.001", true),
+            ("image/webpx", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, accept.parse().unwrap());
+            assert_eq!(accepts(&headers, "image/webp"), expected, "{accept}");
+        }
     }
 }

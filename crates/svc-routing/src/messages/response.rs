@@ -8,6 +8,7 @@ use serde_json::Value;
 use svc_schema::{Error, Notice};
 
 use super::encoded::Encoded;
+use super::later::LaterBody;
 use super::links::{Link, Links};
 use super::validators::Validators;
 
@@ -122,8 +123,10 @@ fn strip_controls(value: &str) -> String {
 pub struct RawBody {
     /// The `Content-Type`.
     pub content_type: String,
-    /// The bytes.
+    /// The bytes; empty if they are made later.
     pub bytes: Bytes,
+    /// What makes the bytes when they are sent.
+    pub later: Option<LaterBody>,
 }
 
 /// The route and endpoint that a server matched, as positions among its routes.
@@ -181,7 +184,15 @@ impl Response {
 
     /// A response whose body is not JSON.
     pub fn raw(content_type: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
-        Self { raw: Some(RawBody { content_type: content_type.into(), bytes: bytes.into() }), ..Self::default() }
+        let raw = RawBody { content_type: content_type.into(), bytes: bytes.into(), later: None };
+        Self { raw: Some(raw), ..Self::default() }
+    }
+
+    /// A response whose body is not JSON and is made when it is sent. Such a response has an entity tag only if the handler sets
+    /// one.
+    pub fn later(content_type: impl Into<String>, body: LaterBody) -> Self {
+        let raw = RawBody { content_type: content_type.into(), bytes: Bytes::new(), later: Some(body) };
+        Self { raw: Some(raw), ..Self::default() }
     }
 
     /// Omits the `Allow` header, as in WordPress if a callback sends its response itself.

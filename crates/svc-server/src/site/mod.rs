@@ -339,13 +339,16 @@ impl OpenSite {
             (Arc::clone(&self.rest_site), self.compression.clone(), self.service.clone(), Arc::clone(&self.pages));
         let caches = Box::new(move || {
             let CompressionUsage { entries, hits, misses, bytes } = compression.usage();
-            vec![
+            let mut caches = vec![
                 ("responses", service.cache_usage()),
                 ("pages", pages.usage()),
                 ("items", rest_site.item_cache.usage()),
                 ("rendered_texts", rest_site.renderer.render_cache.usage()),
                 ("compressed", Usage { entries, hits, misses, bytes }),
-            ]
+            ];
+            let images = &rest_site.site.services.image_variants;
+            caches.extend(images.as_ref().map(|images| ("images", images.usage())));
+            caches
         });
         Arc::new(SiteUsage {
             in_flight,

@@ -12,7 +12,7 @@ use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_mail::Mailer;
 use svc_new_site::{Created, NewSite, active_theme, theme};
 use svc_pages::{PageCache, SiteTexts};
-use svc_site::{Clock, HttpClient, Site};
+use svc_site::{Clock, HttpClient, Site, media::variants::ImageVariants};
 use svc_store::{DatabaseUrl, Store, StoreConfig, login_attempts};
 use svc_versions::Context;
 
@@ -29,6 +29,9 @@ use crate::{
 
 /// Folder in the data folder with a file for each upload in progress.
 const UPLOADS_JOURNAL: &str = "uploads-in-progress";
+
+/// Folder of images on demand in the data folder.
+const IMAGE_CACHE: &str = "image-cache";
 
 /// A database with a site.
 struct SiteDatabase {
@@ -209,6 +212,10 @@ fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Re
     }
     // The journal of uploads belongs to this server, even if the files are in a bucket.
     site.services.uploads = site.services.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
+    if let Some(images) = &config.images {
+        let folder = config.data.join(IMAGE_CACHE);
+        site.services.image_variants = Some(ImageVariants::new(&folder, images.cache_bytes, images.listed.clone()));
+    }
     site.services.http_client = HttpClient::new(config.outgoing.guard());
     if let Some(mail) = &config.mail {
         let mailer = Mailer::new(mail).map_err(|error| Error::Refused(error.to_string()))?;

@@ -16,6 +16,7 @@ macro_rules! errors {
 pub mod application_passwords;
 pub mod comments;
 pub mod fonts;
+pub mod images;
 pub mod lists;
 pub mod media;
 pub mod menus;

@@ -7,3 +7,4 @@ pub mod finalize;
 pub mod sideload;
 pub mod sizes;
 pub mod upload_store;
+pub mod variants;

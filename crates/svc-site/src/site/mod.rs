@@ -10,6 +10,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use arc_swap::ArcSwapOption;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::NaiveDateTime;
+use subtle::ConstantTimeEq as _;
 use svc_auth::{Keys, Scheme, keys::Algorithm, nonce};
 use svc_brand::Brand;
 use svc_model::{PostType, Taxonomy, UserId};
@@ -131,6 +132,11 @@ impl Site {
     pub fn sign(&self, purpose: &str, text: &str) -> Option<String> {
         let data = format!("{purpose}\0{text}");
         self.keys.as_ref().map(|keys| keys.hash(data.as_bytes(), Scheme::Auth, Algorithm::Sha256))
+    }
+
+    /// Whether the site has signed the text for this purpose.
+    pub fn is_signed(&self, purpose: &str, text: &str, signature: &str) -> bool {
+        self.sign(purpose, text).is_some_and(|own| own.as_bytes().ct_eq(signature.as_bytes()).into())
     }
 
     /// Encrypts a text that clients send back unchanged, for this purpose and context. `None` on a site without keys.

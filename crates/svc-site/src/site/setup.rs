@@ -14,6 +14,7 @@ use svc_store::{Store, StoreError};
 
 use crate::{
     http_client::HttpClient,
+    media::variants::ImageVariants,
     registries::Registries,
     site::{Extension, Site},
 };
@@ -71,6 +72,8 @@ pub struct Policies {
 pub struct Services {
     /// Storage of uploaded files: the folder `uploads` of the content folder unless configured otherwise.
     pub uploads: Storage,
+    /// Images in other sizes and formats; `None` if the site makes none on demand.
+    pub image_variants: Option<ImageVariants>,
     /// The HTTP client for outgoing requests.
     pub http_client: HttpClient,
     /// Sends mails; `None` if the site sends none. Then the table of the outbox is not needed either.
@@ -97,6 +100,7 @@ impl SiteSetup {
             policies: Policies::default(),
             services: Services {
                 uploads: Storage::folder(&content_dir.join("uploads")),
+                image_variants: None,
                 http_client: HttpClient::default(),
                 mailer: None,
                 plugin_directory: None,
