@@ -167,6 +167,8 @@ pub struct Config {
     pub batch_requests: usize,
     /// The users that are shown to those who are not logged in.
     pub users: UserVisibility,
+    /// Whether posts and terms have the languages of the plugin Polylang, if the site has any.
+    pub languages: bool,
     /// The menu locations whose menus visitors may read.
     pub public_menus: Vec<String>,
     /// The names of the settings that visitors may read.
@@ -351,6 +353,7 @@ impl Config {
             require_preconditions: read.required("require_preconditions", values::boolean)?,
             batch_requests: read.required("batch_requests", batch_requests)?,
             users: read.required("users", str::parse)?,
+            languages: read.required("languages", values::boolean)?,
             public_menus: read.required("public_menus", values::texts)?,
             public_settings: read.required("public_settings", values::texts)?,
             cors_origins: read.optional("cors_origins", values::origins)?,

@@ -100,6 +100,7 @@ pub const SETTINGS: &[Setting] = &[
     row("require_preconditions", "BOOL", Some("false"), "Reject changes to existing objects over the REST API without If-Match or If-Unmodified-Since (428)"),
     row("batch_requests", "N", Some("25"), "Maximum number of requests in a batch, up to 500"),
     row("users", "WHOM", Some("authors"), "Users that are shown to those who are not logged in: public (all), authors (those with published posts, as in WordPress) or private (none, also not as authors)"),
+    row("languages", "BOOL", Some("true"), "On a site with the plugin Polylang, or with its data: languages and translations in the REST API"),
     row("public_menus", "LIST", Some(""), "Comma-separated menu locations whose menus visitors may read in the REST API, such as primary"),
     row("public_settings", "LIST", Some(""), "Comma-separated settings that visitors may read in the REST API, such as title,description,site_icon"),
     row("cors_origins", "LIST", None, "Comma-separated origins whose scripts may read responses of the REST API, such as https://front.example; empty for none [default: all, as in WordPress]"),

@@ -35,6 +35,7 @@ pub mod icons;
 pub mod images;
 mod item_cache;
 mod labels;
+mod languages;
 mod links;
 pub mod media;
 pub mod menus;

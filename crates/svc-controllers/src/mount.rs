@@ -156,11 +156,14 @@ pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Res
     mount_registry::<Statuses>(registry, &namespace, rest);
     mount_registry::<TaxonomyFamily>(registry, &namespace, rest);
     for taxonomy in site.registries.taxonomies.iter().filter(|t| t.show_in_rest) {
-        let (rest, taxonomy) = (Arc::clone(rest), taxonomy.clone());
+        let (rest, taxonomy, settings) = (Arc::clone(rest), taxonomy.clone(), Arc::clone(&settings));
         if taxonomy.name == MENU {
             registry.mount(&namespace, move |extra| Menus::new(&rest, &taxonomy, extra));
         } else if taxonomy.standard_controller {
-            registry.mount(&namespace, move |extra| Terms::new(&rest, &taxonomy, extra));
+            registry.mount(&namespace, move |extra| {
+                let languages = settings.languages_of_taxonomy(&taxonomy.name);
+                Terms::new(&rest, &taxonomy, extra).with_languages(languages)
+            });
         }
     }
     let [users, comments, search] = [(); 3].map(|()| Arc::clone(rest));
@@ -257,7 +260,11 @@ fn mount_type(
     let ((own, own_type), (history, history_type)) = (shared(), shared());
     match post_type.route_family {
         RouteFamily::Posts | RouteFamily::Blocks => {
-            registry.mount(namespace, move |extra| Posts::new(&own, &own_type, extra));
+            let settings = Arc::clone(settings);
+            registry.mount(namespace, move |extra| {
+                let languages = settings.languages_of_type(&own_type.name);
+                Posts::new(&own, &own_type, extra).with_languages(languages)
+            });
             if post_type.supports("revisions") {
                 registry.mount(namespace, move |extra| Revisions::new(&history.renderer, &history_type, extra));
             }

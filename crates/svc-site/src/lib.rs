@@ -14,6 +14,7 @@ pub mod hashing;
 pub mod hooked_blocks;
 pub mod http_client;
 pub mod jobs;
+pub mod languages;
 pub mod mail;
 pub mod media;
 pub mod menus;

@@ -43,7 +43,7 @@ macro_rules! columns {
             }),+
         ];
 
-        fn read(row: &svc_db::Row<'_>) -> svc_db::Result<$entity> {
+        pub(crate) fn read(row: &svc_db::Row<'_>) -> svc_db::Result<$entity> {
             #[expect(non_camel_case_types, reason = "the variants are the fields")]
             enum Position {
                 $($field),+

@@ -28,6 +28,7 @@ pub mod comment_threads;
 pub mod comments;
 pub mod descriptions;
 pub mod import;
+pub mod language_terms;
 pub mod login_attempts;
 pub mod meta;
 pub mod meta_indexes;

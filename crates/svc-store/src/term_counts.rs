@@ -11,6 +11,7 @@ use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, Tx};
 use svc_model::{Post, PostId, TermTaxonomyId};
 
+use crate::language_terms::COUNT_ALL;
 use crate::rows;
 
 /// Terms that count links.
@@ -108,11 +109,21 @@ fn is_counted() -> Expr {
     )
 }
 
-/// Changes the counts of terms, which do not become negative.
+/// Changes the numbers of published posts of terms, which do not become negative.
 pub(crate) fn add(tx: &mut Tx, terms: &[TermTaxonomyId], n: i64) -> Result<()> {
     if n == 0 {
         return Ok(());
     }
+    let others = Expr::col("taxonomy").is_not_in(COUNT_ALL.into_iter().chain([LINKS]));
+    add_where(tx, terms, n, &others)
+}
+
+/// Changes the counts of terms that count all of their objects.
+pub(crate) fn add_objects(tx: &mut Tx, terms: &[TermTaxonomyId], n: i64) -> Result<()> {
+    add_where(tx, terms, n, &Expr::col("taxonomy").is_in(COUNT_ALL))
+}
+
+fn add_where(tx: &mut Tx, terms: &[TermTaxonomyId], n: i64, condition: &Expr) -> Result<()> {
     let sum = || Expr::col("count").add(n);
     for piece in terms.chunks(1_000) {
         let mut update = Query::update();
@@ -120,7 +131,7 @@ pub(crate) fn add(tx: &mut Tx, terms: &[TermTaxonomyId], n: i64) -> Result<()> {
         update.value("count", Expr::case(sum().gt(0), sum()).finally(0));
         let ids: Vec<i64> = piece.iter().map(|term| term.0).collect();
         update.and_where(Expr::col("term_taxonomy_id").is_in(ids.iter().copied()));
-        update.and_where(Expr::col("taxonomy").ne(LINKS));
+        update.and_where(condition.clone());
         tx.change_rows(&update, rows::TERM_COUNTS, &ids)?;
     }
     Ok(())
@@ -194,7 +205,7 @@ pub fn wrong_counts(db: &mut Db, after: TermTaxonomyId) -> Result<CountCheck> {
     });
     rows.truncate(end.map_or(rows.len(), |end| end + 1));
     let last = rows.last().map(|(term, ..)| TermTaxonomyId(*term));
-    rows.retain(|(_, _, taxonomy)| taxonomy != LINKS);
+    rows.retain(|(_, _, taxonomy)| taxonomy != LINKS && !COUNT_ALL.contains(&taxonomy.as_str()));
     let numbers: Vec<i64> = rows.iter().map(|(term, ..)| *term).collect();
     let mut actual = std::collections::HashMap::new();
     let build = |db: &Db, ids: Vec<i64>| {

@@ -14,7 +14,7 @@ use crate::options;
 use crate::position::{self, SortKey};
 use crate::query::{change_matching, in_order, list_query};
 use crate::rows;
-use crate::{Beyond, Order, Page, Position, term_counts};
+use crate::{Beyond, Order, Page, Position, language_terms, term_counts};
 
 #[rustfmt::skip]
 columns! { Term, (&'static str, &'static str);
@@ -28,6 +28,9 @@ columns! { Term, (&'static str, &'static str);
     (("tt", "parent"), parent, Id),
     (("tt", "count"), count, Int, OnInsert),
 }
+
+/// Number of columns of [`select`].
+pub(crate) const N_COLUMNS: usize = COLUMNS.len();
 
 /// The columns of the table with this alias.
 fn columns_of(alias: &str) -> impl Iterator<Item = &'static Column<Term, (&'static str, &'static str)>> {
@@ -48,7 +51,7 @@ fn with_taxonomy(db: &Db) -> SelectStatement {
     s
 }
 
-fn select(db: &Db) -> SelectStatement {
+pub(crate) fn select(db: &Db) -> SelectStatement {
     let mut s = with_taxonomy(db);
     s.columns(columns::names(&COLUMNS));
     s
@@ -214,6 +217,8 @@ list_query! {
         pub parent: Option<TermId>,
         /// Only terms of these posts.
         pub posts: Vec<PostId>,
+        /// Only terms that have one of these terms of [`crate::language_terms`], or none if the list is empty; `None` for no restriction.
+        pub languages: Option<Vec<TermTaxonomyId>>,
         /// Only these slugs.
         pub slugs: Vec<String>,
         /// Only these exact names, ignoring case.
@@ -237,6 +242,9 @@ pub fn query(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
         rows::TERM_COUNTS.depend_on_all(db.cx());
     }
     rows::POST_TERMS.depend_on(db.cx(), q.posts.iter().map(|id| id.0));
+    if q.languages.is_some() {
+        rows::POST_TERMS.depend_on_all(db.cx());
+    }
     db.recorded_by_caller(|db| position::page(db, q, find, position_of))
 }
 
@@ -309,6 +317,7 @@ fn reads_in_order(db: &mut Db, q: &TermQuery) -> Result<bool> {
         || !q.posts.is_empty()
         || !q.slugs.is_empty()
         || !q.names.is_empty()
+        || q.languages.is_some()
         || q.parent.is_some_and(|parent| !parent.is_none());
     if !in_order || is_selective || q.limit.is_none() || q.taxonomies.is_empty() || !db.has_counts() {
         return Ok(false);
@@ -370,6 +379,13 @@ fn conditions(db: &Db, q: &TermQuery, s: &mut SelectStatement) {
         rows.column("term_taxonomy_id").from(db.table("term_relationships"));
         rows.and_where(Expr::col("object_id").is_in(q.posts.iter().map(|id| id.0)));
         s.and_where(Expr::col(("tt", "term_taxonomy_id")).in_subquery(rows));
+    }
+    match q.languages.as_deref() {
+        None => {}
+        Some([]) => drop(s.and_where(Expr::cust("0 = 1"))),
+        Some(languages) => {
+            s.and_where(Expr::col(("t", "term_id")).in_subquery(language_terms::objects_of(db, languages)));
+        }
     }
     if !q.slugs.is_empty() {
         s.and_where(Expr::col(("t", "slug")).is_in(q.slugs.iter().map(String::as_str)));
@@ -517,6 +533,10 @@ pub fn set_object_terms(tx: &mut Tx, post: PostId, taxonomy: &str, terms: &[Term
         tx.change_rows(&relationships, rows::POST_TERMS, &[post.0])?;
     }
     add_relationships(tx, &[post], &gained)?;
+    if language_terms::COUNT_ALL.contains(&taxonomy) {
+        term_counts::add_objects(tx, &gained, 1)?;
+        return term_counts::add_objects(tx, &lost, -1);
+    }
     if (!gained.is_empty() || !lost.is_empty()) && term_counts::counted(tx, &[post])?.contains(&post) {
         term_counts::add(tx, &gained, 1)?;
         term_counts::add(tx, &lost, -1)?;

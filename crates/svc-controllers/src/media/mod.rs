@@ -92,7 +92,11 @@ impl Media {
     pub fn new(rest: &Arc<RestSite>, settings: &Settings, post_type: &PostType, extra: &ExtraFields) -> Self {
         let tables = (fields::fields(&rest.site, settings, post_type), params::params(&rest.site, post_type));
         Media {
-            posts: Arc::new(Posts::new(rest, post_type, extra).with_tables(tables.0, tables.1)),
+            posts: Arc::new(
+                Posts::new(rest, post_type, extra)
+                    .with_tables(tables.0, tables.1)
+                    .with_languages(settings.languages_of_type(&post_type.name)),
+            ),
             route: rest.site.route_of_type(post_type),
             post_type: Arc::new(post_type.clone()),
             site: Arc::clone(&rest.site),

@@ -12,8 +12,11 @@ use svc_schema::{
 use svc_site::posts::{draft::PostDraft, formats::FORMATS};
 
 use super::item::PostItem;
-use crate::contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED};
-use svc_site::Site;
+use crate::{
+    contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
+    languages::{LANG, TRANSLATIONS, lang_field, translations_field},
+};
+use svc_site::{Site, languages::Languages};
 
 /// The fields of posts.
 pub(crate) type PostFields = Fields<PostItem, PostDraft>;
@@ -152,6 +155,14 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         _ => {}
     }
     f
+}
+
+/// Adds the fields of a type whose posts have languages.
+pub(super) fn add_languages(f: &mut PostFields, languages: &Languages) {
+    f.add(LANG, lang_field(languages)).get(|p| p.languages.slug.clone()).set(|d, v| d.language = Some(v));
+    f.add(TRANSLATIONS, translations_field(languages))
+        .get(|p| p.languages.translations.clone())
+        .set(|d, v| d.translations = Some(v));
 }
 
 /// A choice; `None` for an empty text, which null is converted to.

@@ -22,6 +22,8 @@ use svc_store::{Meta, rows};
 use svc_text::Html;
 use svc_versions::Context;
 
+use crate::languages::ItemLanguages;
+
 /// A post, the data that was loaded with it, and what the caller may read of it.
 pub(crate) struct PostItem {
     /// The context that the item is rendered with.
@@ -42,6 +44,8 @@ pub(crate) struct PostItem {
     pub terms: Vec<Term>,
     /// Parts of its permalink that are not in the row.
     pub permalink_parts: PermalinkParts,
+    /// Its language and translations; empty when the plan does not read them.
+    pub languages: ItemLanguages,
     /// The files of an attachment; `None` for other posts.
     pub attached: Option<AttachmentFiles>,
     /// The images that its texts refer to; empty when the plan reads no texts.
@@ -92,6 +96,7 @@ impl PostItem {
             rows.depend_on(&self.cx, [id]);
         }
         rows::TERMS.depend_on(&self.cx, self.terms.iter().map(|term| term.id.0));
+        rows::POSTS.depend_on(&self.cx, self.languages.members.iter().copied());
         self.cx.record(&self.rendered.dependencies);
     }
 

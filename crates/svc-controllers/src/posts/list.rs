@@ -184,6 +184,9 @@ fn prepend_sticky(db: &mut Db, query: &PostQuery, sticky: &[PostId], ids: &mut V
         let others = PostQuery::default()
             .include(missing)
             .post_types(query.post_types.clone())
+            // The languages: such a page has no other condition on terms.
+            .tax(query.tax.clone())
+            .extra_tax(query.extra_tax.clone())
             .statuses(vec!["publish".to_owned()]);
         top.extend(posts::query(db, &others)?.ids);
     }

@@ -19,6 +19,7 @@ use svc_resource::{Plan, View};
 use svc_routing::Request;
 use svc_site::{
     Access, Settings, Site, SiteResult, hooked_blocks,
+    languages::{Languages, Translated},
     permalinks::{self, PermalinkParts, category_paths, first_category},
     posts::{draft::PostDraft, slugs},
 };
@@ -35,7 +36,11 @@ use super::{
     links::{self, Revisions},
     rights::PostRights,
 };
-use crate::{posts::attachment, request::block_viewer};
+use crate::{
+    languages::{self, ItemLanguages, LANG, TRANSLATIONS},
+    posts::attachment,
+    request::block_viewer,
+};
 
 /// Loads posts for a request.
 pub(crate) struct PostLoader<'a> {
@@ -95,11 +100,18 @@ impl PostLoader<'_> {
         let rendered: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
         let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &rendered)?);
         let page: Arc<Mutex<Page>> = Arc::default();
+        let languages = self.settings.languages_of_type(&self.post_type.name);
+        let languages = languages.filter(|_| plan.wants_any(&[LANG, TRANSLATIONS]));
         let wants_terms = plan.wants_any(&["format", "class_list"])
+            || languages.is_some()
             || (wants_permalinks && self.settings.urls.uses_category())
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
         let mut terms =
             if wants_terms { db.recorded_by_caller(|db| terms::of_objects(db, &ids))? } else { HashMap::new() };
+        let mut of_languages = match languages {
+            Some(languages) => self.languages(db, languages, &rows, &terms)?,
+            None => HashMap::new(),
+        };
         let mut permalink_parts =
             if wants_permalinks { self.permalink_parts(db, &rows, &terms)? } else { HashMap::new() };
         for post in rows.iter().filter(|post| wants_permalinks && post.status == "private") {
@@ -159,6 +171,7 @@ impl PostLoader<'_> {
                 stored_meta: meta.remove(&id.0).unwrap_or_default(),
                 terms: terms.remove(&id).unwrap_or_default(),
                 permalink_parts: parts,
+                languages: of_languages.remove(&id.0).unwrap_or_default(),
                 parent_url: parent_urls.remove(&id).unwrap_or_default(),
                 generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
                 post,
@@ -206,6 +219,22 @@ impl PostLoader<'_> {
             loaded.item.rendered = texts;
         }
         Ok(())
+    }
+
+    /// The languages of the posts, and their translations that the caller may read.
+    fn languages(
+        &self,
+        db: &mut Db,
+        languages: &Languages,
+        rows: &[Post],
+        terms: &HashMap<PostId, Vec<Term>>,
+    ) -> SiteResult<HashMap<i64, ItemLanguages>> {
+        let items: Vec<(i64, &[Term])> =
+            rows.iter().map(|post| (post.id.0, terms.get(&post.id).map_or(&[][..], Vec::as_slice))).collect();
+        let by = (&**self.site, &**self.settings, self.caller);
+        languages::of_items(db, languages, Translated::Posts, &items, |db, ids| {
+            languages::readable_posts(db, by, &self.post_type.name, ids)
+        })
     }
 
     /// The featured images of these posts that are published or that the caller may read; two queries if there are any.

@@ -32,7 +32,10 @@ use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{integer, string},
 };
-use svc_site::{Access, Settings, Site, access::CapabilityData, permalinks, posts::delete, preview_links::Preview};
+use svc_site::{
+    Access, Settings, Site, access::CapabilityData, languages::Languages, permalinks, posts::delete,
+    preview_links::Preview,
+};
 use svc_store::{get_or_load, posts};
 use svc_versions::Context;
 
@@ -86,6 +89,15 @@ impl Posts {
     /// Replaces the fields and the parameters of the list.
     pub(crate) fn with_tables(self, fields: PostFields, params: Params<PostList>) -> Self {
         Posts { fields: fields.with_extra(&self.extra, &self.post_type.name), params, ..self }
+    }
+
+    /// Adds the fields and the parameter of a type whose posts have these languages.
+    pub(crate) fn with_languages(mut self, languages: Option<&Arc<Languages>>) -> Self {
+        if let Some(languages) = languages {
+            fields::add_languages(&mut self.fields, languages);
+            params::add_languages(&mut self.params, languages);
+        }
+        self
     }
 
     /// The fields of the type.

@@ -11,16 +11,20 @@ use svc_schema::{
 };
 use svc_site::{
     Access, Settings, Site, SiteResult,
+    languages::{Languages, Translated},
     posts::formats::{FORMATS, format_clauses, sticky_include},
 };
 use svc_store::{
     Db, Order,
-    posts::{MetaClause, PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
+    posts::{Clauses, MetaClause, PostOrderBy, PostQuery, Relation, SearchColumn, TaxClause, TaxOperator},
 };
 use svc_text::sanitize_title_with_dashes;
 
 use super::meta_filter;
-use crate::errors;
+use crate::{
+    errors,
+    languages::{LANG, lang_param},
+};
 
 /// Maximum number of items per page.
 const MAX_PER_PAGE: i64 = 100;
@@ -44,6 +48,7 @@ pub(crate) struct PostList {
     ignore_sticky: bool,
     formats: Vec<String>,
     meta: Vec<MetaClause>,
+    languages: Vec<String>,
 }
 
 /// The terms of a parameter: a list of ids, or an object with more options.
@@ -147,6 +152,11 @@ pub(crate) fn params(site: &Site, post_type: &PostType) -> Params<PostList> {
     p
 }
 
+/// Adds the parameter of a type whose posts have languages.
+pub(super) fn add_languages(p: &mut Params<PostList>, languages: &Languages) {
+    p.add(LANG, lang_param(languages)).set(|l, v| l.languages = v);
+}
+
 /// The parameter `menu_order`. Its sign is ignored.
 fn menu_order(p: &mut Params<PostList>) {
     p.add("menu_order", integer().describe("Only return posts with this sort position."))
@@ -229,6 +239,14 @@ fn terms_param(taxonomy: &Taxonomy, including: bool) -> SchemaBuilder {
         .keyword("oneOf", json!([Value::from(list), Value::from(map.additional_properties(false))]))
 }
 
+/// The condition on the languages of posts; `None` for all languages.
+fn language_clause(settings: &Settings, wanted: &[String]) -> Option<TaxClause> {
+    let languages = settings.languages.as_ref().filter(|_| !wanted.is_empty())?;
+    let terms = wanted.iter().filter_map(|slug| languages.get(slug)).map(|language| language.of_posts.id).collect();
+    let taxonomy = Translated::Posts.languages().to_owned();
+    Some(TaxClause { taxonomy, terms, operator: TaxOperator::In, include_children: false })
+}
+
 impl PostList {
     /// The query for one page of the list.
     ///
@@ -285,7 +303,13 @@ impl PostList {
         q.tax.clauses = included.chain(excluded).collect();
         q.tax.relation = if self.tax_or { Relation::Or } else { Relation::And };
         if !self.formats.is_empty() {
-            q.extra_tax = format_clauses(db, &self.formats)?;
+            q.extra_tax.push(format_clauses(db, &self.formats)?);
+        }
+        if let Some(clause) = language_clause(settings, &self.languages) {
+            match q.tax.relation {
+                Relation::And => q.tax.clauses.push(clause),
+                Relation::Or => q.extra_tax.push(Clauses { clauses: vec![clause], ..Clauses::default() }),
+            }
         }
         match self.sticky {
             Some(true) => q.include = sticky_include(&settings.sticky_list, &q.include),

@@ -29,6 +29,7 @@ use svc_store::{
 
 use crate::{
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
+    languages::ItemLanguages,
     posts::{
         fields::{self as post_fields, PostFields},
         item::PostItem,
@@ -198,6 +199,7 @@ impl RevisionTable {
             settings: Arc::clone(settings),
             terms: Vec::new(),
             permalink_parts: PermalinkParts::default(),
+            languages: ItemLanguages::default(),
             parent_url: String::new(),
             generated_slug: String::new(),
             unlocked: true,

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use svc_model::{Taxonomy, Term};
 use svc_resource::Fields;
 use svc_schema::build::{integer, string};
-use svc_site::{Settings, Site, terms::draft::TermDraft};
+use svc_site::{Settings, Site, languages::Languages, terms::draft::TermDraft};
 use svc_store::Meta;
 
-use crate::contexts::{VIEW_EDIT, VIEW_EMBED_EDIT};
+use crate::{
+    contexts::{VIEW_EDIT, VIEW_EMBED_EDIT},
+    languages::{ItemLanguages, LANG, TRANSLATIONS, lang_field, translations_field},
+};
 
 /// The fields of terms.
 pub(crate) type TermFields = Fields<TermItem, TermDraft>;
@@ -23,6 +26,8 @@ pub(crate) struct TermItem {
     pub(crate) site: Arc<Site>,
     /// The site's options as of this request.
     pub(crate) settings: Arc<Settings>,
+    /// Its language and translations; empty when the plan does not read them.
+    pub(crate) languages: ItemLanguages,
     /// Stored meta; empty when the plan reads none.
     pub(crate) meta: Meta,
     /// Slugs from the top-level ancestor to the term itself; empty when neither the plan nor the taxonomy's URLs need
@@ -42,6 +47,15 @@ impl TermItem {
 /// The object type of a taxonomy's terms in additional fields and the item schema.
 pub(crate) fn object_type(taxonomy: &Taxonomy) -> &str {
     if taxonomy.name == "post_tag" { "tag" } else { &taxonomy.name }
+}
+
+/// Adds the fields of a taxonomy whose terms have languages.
+pub(super) fn add_languages(f: &mut TermFields, languages: &Languages) {
+    f.add(LANG, lang_field(languages)).exact_field().get(|t| t.languages.slug.clone()).set(|d, v| d.language = Some(v));
+    f.add(TRANSLATIONS, translations_field(languages))
+        .exact_field()
+        .get(|t| t.languages.translations.clone())
+        .set(|d, v| d.translations = Some(v));
 }
 
 /// The fields of this taxonomy on this site. As in WordPress, null is the empty value.

@@ -8,6 +8,7 @@ use svc_resource::{Plan, View};
 use svc_routing::Links;
 use svc_site::{
     Settings, Site, SiteResult,
+    languages::{Translated, terms_of},
     terms::{
         draft::TermDraft,
         paths::{access_to_terms, slug_paths},
@@ -17,6 +18,8 @@ use svc_store::{
     Db,
     meta::{self, MetaKind},
 };
+
+use crate::languages::{self, ItemLanguages, LANG, TRANSLATIONS};
 
 use super::{
     fields::TermItem,
@@ -53,6 +56,7 @@ impl TermLoader<'_> {
         } else {
             HashMap::new()
         };
+        let mut of_languages = self.languages(db, &rows, plan)?;
         let access = access_to_terms(self.site, self.settings, &rows);
         let wants_links = self.view.wants_links();
         Ok(rows
@@ -62,6 +66,7 @@ impl TermLoader<'_> {
                 let rights = wants_links.then(|| TermRights::of(self.caller, &access, &term));
                 let item = TermItem {
                     meta: meta.remove(&id.0).unwrap_or_default(),
+                    languages: of_languages.remove(&id.0).unwrap_or_default(),
                     path: paths.remove(&id).unwrap_or_default(),
                     term,
                     taxonomy: Arc::clone(self.taxonomy),
@@ -72,5 +77,25 @@ impl TermLoader<'_> {
                 LoadedTerm { item, links }
             })
             .collect())
+    }
+
+    /// The languages of the terms, and their translations, if the plan reads them.
+    fn languages(
+        &self,
+        db: &mut Db,
+        rows: &[Term],
+        plan: &Plan<'_, TermItem, TermDraft>,
+    ) -> SiteResult<HashMap<i64, ItemLanguages>> {
+        let languages = self.settings.languages_of_taxonomy(&self.taxonomy.name);
+        let Some(languages) = languages.filter(|_| plan.wants_any(&[LANG, TRANSLATIONS])) else {
+            return Ok(HashMap::new());
+        };
+        let ids: Vec<i64> = rows.iter().map(|term| term.id.0).collect();
+        let terms = terms_of(db, Translated::Terms, &ids)?;
+        let of = |id: &i64| (*id, terms.get(id).map_or(&[][..], Vec::as_slice));
+        let items: Vec<(i64, &[Term])> = ids.iter().map(of).collect();
+        languages::of_items(db, languages, Translated::Terms, &items, |db, ids| {
+            languages::existing_terms(db, &self.taxonomy.name, ids)
+        })
     }
 }

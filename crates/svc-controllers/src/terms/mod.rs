@@ -19,7 +19,7 @@ use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
 };
 use svc_schema::{Args, MethodKind, Schema, build::integer};
-use svc_site::{Access, Site, SiteResult, terms::paths};
+use svc_site::{Access, Site, SiteResult, languages::Languages, terms::paths};
 use svc_store::{Db, get_or_load, posts, terms};
 
 use self::{
@@ -75,6 +75,15 @@ impl Terms {
     pub(crate) fn with_fields(self, fields: TermFields) -> Self {
         let fields = fields.with_extra(&self.extra, fields::object_type(&self.taxonomy));
         Terms { fields, ..self }
+    }
+
+    /// Adds the fields and the parameter of a taxonomy whose terms have these languages.
+    pub(crate) fn with_languages(mut self, languages: Option<&Arc<Languages>>) -> Self {
+        if let Some(languages) = languages {
+            fields::add_languages(&mut self.fields, languages);
+            params::add_languages(&mut self.params, languages);
+        }
+        self
     }
 
     /// The fields of the taxonomy's terms.
@@ -219,7 +228,7 @@ impl Terms {
                 let list = self.params.read(|name| req.param(name).cloned())?;
                 let (page, per_page) = (list.effective_page(), list.per_page);
                 let requested = ListPage::read(&self.site, &req)?;
-                let found = self.site.read(req.cx(), |db| list.find(db, &self.taxonomy, &requested))?;
+                let found = self.site.read(req.cx(), |db| list.find(db, &self.site, &self.taxonomy, &requested))?;
                 // Unlike in lists of posts, a page beyond the last one is empty and no error.
                 let paging = Paging { total: found.total.unwrap_or_default(), per_page, page };
                 requested.found(&self.site, &found, paging)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use svc_model::{PostId, Taxonomy, TermId};
 use svc_resource::Params;
 use svc_schema::build::{array, boolean, integer, string};
-use svc_site::SiteResult;
+use svc_site::{Site, SiteResult, languages::Languages};
 use svc_store::{
     Db, Order, Page, term_tree,
     terms::{self, TermOrderBy, TermQuery},
@@ -13,6 +13,7 @@ use svc_store::{
 use crate::{
     args::{context_param, one_line},
     cursor::ListPage,
+    languages::{LANG, lang_param},
 };
 
 /// Maximum number of items per page.
@@ -26,6 +27,7 @@ pub(super) struct TermList {
     offset: i64,
     query: TermQuery,
     orderby: String,
+    languages: Vec<String>,
 }
 
 fn ids(ids: Vec<i64>) -> Vec<TermId> {
@@ -61,6 +63,11 @@ pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
         .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
     crate::cursor::add_params(&mut p);
     p
+}
+
+/// Adds the parameter of a taxonomy whose terms have languages.
+pub(super) fn add_languages(p: &mut Params<TermList>, languages: &Languages) {
+    p.add(LANG, lang_param(languages)).set(|l, v| l.languages = v);
 }
 
 const ORDERS: [&str; 8] = ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count"];
@@ -112,8 +119,19 @@ impl TermList {
     ///
     /// # Errors
     /// Errors of the store.
-    pub(super) fn find(self, db: &mut Db, taxonomy: &Taxonomy, requested: &ListPage) -> SiteResult<Page<TermId>> {
-        let mut q = requested.select(self.query(taxonomy));
+    pub(super) fn find(
+        self,
+        db: &mut Db,
+        site: &Site,
+        taxonomy: &Taxonomy,
+        requested: &ListPage,
+    ) -> SiteResult<Page<TermId>> {
+        let settings = site.settings_in(db)?;
+        let languages = settings.languages.as_ref().filter(|_| !self.languages.is_empty()).map(|languages| {
+            let wanted = self.languages.iter().filter_map(|slug| languages.get(slug)?.of_terms);
+            wanted.map(|term| term.taxonomy_id).collect()
+        });
+        let mut q = requested.select(self.query(taxonomy)).languages(languages);
         if q.hide_empty && taxonomy.hierarchical {
             q.include_empty = term_tree::empty_with_nonempty_descendants(db, &taxonomy.name)?;
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use svc_model::{Term, TermId};
 use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
+    languages::term_is_deleted,
     menus::on_delete::delete_items_for_term,
     terms::{
         draft::TermDraft,
@@ -29,7 +30,9 @@ impl Terms {
         let mut draft = TermDraft::default();
         self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let values = draft.meta.take();
-        let job = SaveTerm { taxonomy: Arc::clone(&self.taxonomy), draft, existing };
+        let (site, taxonomy) = (Arc::clone(&self.site), Arc::clone(&self.taxonomy));
+        let settings = self.site.settings(req.cx())?;
+        let job = SaveTerm { site, settings, caller: caller(req), taxonomy, draft, existing };
         let term = self.site.write(req.cx(), move |tx| job.run(tx)).await?;
         self.save_around(req, &term, values).await?;
         Ok(term)
@@ -54,6 +57,7 @@ impl Terms {
                 let term = terms::get(tx, id, Some(&taxonomy.name))?.ok_or_else(errors::not_found)?;
                 let default = default_term(tx, &taxonomy.name)?;
                 delete_items_for_term(tx, &term)?;
+                term_is_deleted(tx, term.id)?;
                 terms::delete(tx, &term, default.as_ref())?;
                 Ok(())
             })

@@ -14,6 +14,7 @@ mod cursors;
 mod database;
 mod edges;
 mod harness;
+mod languages;
 mod media;
 mod meta_filters;
 mod plain_permalinks;

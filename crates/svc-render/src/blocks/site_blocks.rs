@@ -344,7 +344,7 @@ impl<'a> SiteBlocks<'a> {
         }
         let (mut ids, total) = self.read(|db| {
             if !query.formats.is_empty() {
-                db_query.extra_tax = format_clauses(db, &query.formats)?;
+                db_query.extra_tax.push(format_clauses(db, &query.formats)?);
             }
             let page = posts::query(db, &db_query)?;
             Ok((page.ids, page.total.unwrap_or_default()))

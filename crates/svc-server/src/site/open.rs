@@ -227,6 +227,7 @@ fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Re
     site.policies.max_revisions = config.revisions;
     site.policies.require_preconditions = config.require_preconditions;
     site.policies.users = config.users;
+    site.policies.languages = config.languages;
     site.policies.public_menus.clone_from(&config.public_menus);
     site.policies.max_batch = Some(config.batch_requests);
     site.policies.public_settings.clone_from(&config.public_settings);

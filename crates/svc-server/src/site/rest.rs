@@ -169,7 +169,8 @@ impl Built {
         let current = self.with_urls.of(cx.transport());
         Arc::ptr_eq(&current.settings, settings)
             || (settings.urls.rest("/") == current.server.root_url()
-                && site.active_extensions(settings) == self.extensions)
+                && site.active_extensions(settings) == self.extensions
+                && current.settings.languages == settings.languages)
     }
 }
 

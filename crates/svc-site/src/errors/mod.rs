@@ -17,6 +17,7 @@ pub mod application_passwords;
 pub mod comments;
 pub mod fonts;
 pub mod images;
+pub mod languages;
 pub mod lists;
 pub mod media;
 pub mod menus;

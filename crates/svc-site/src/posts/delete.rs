@@ -5,6 +5,7 @@ use svc_store::{StoredText, Tx, options, posts};
 
 use crate::{
     Site, SiteResult,
+    languages::post_is_deleted,
     media::delete::delete_attachment,
     menus::on_delete::delete_items_for_post,
     posts::{
@@ -42,6 +43,7 @@ pub fn trash_or_delete(tx: &mut Tx, site: &Site, id: PostId, by: RevisionAuthor)
 pub fn delete_permanently(tx: &mut Tx, id: PostId) -> SiteResult<Option<Post>> {
     reset_settings(tx, id)?;
     delete_items_for_post(tx, id)?;
+    post_is_deleted(tx, id)?;
     let deleted = posts::delete(tx, id)?;
     if let Some(post) = &deleted {
         calendar_option::deleted(tx, &post.post_type, &post.status)?;

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::media::upload_store::NewFile;
+use crate::{languages::Translations, media::upload_store::NewFile};
 
 /// What a request does with a field that can be unset, which null does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +72,10 @@ pub struct PostDraft {
     pub redated: bool,
     /// The file of a new attachment.
     pub file: Option<NewFile>,
+    /// Code of the language.
+    pub language: Option<String>,
+    /// Ids of the translations.
+    pub translations: Option<Translations>,
     /// Ids of terms by taxonomy name.
     pub terms: IndexMap<String, Vec<i64>>,
 }

@@ -17,6 +17,7 @@ use crate::{
     Access, Settings, Site, SiteResult,
     errors::posts as errors,
     hooked_blocks::{applies_to, content_to_store, store_ignored_hooks},
+    languages::{self, Translated, Translations},
     media::attached::{ALT, DETAILS, FILE},
     posts::{
         calendar_option,
@@ -146,10 +147,12 @@ impl SavePost {
             Some(before) => {
                 posts::update(tx, &row)?;
                 old_slugs::remember(tx, &self.post_type, before, &row)?;
+                self.set_language(tx, &row)?;
             }
             None => row.id = self.insert(tx, &mut row)?,
         }
         self.store_fields(tx, &row)?;
+        self.join_translations(tx, &row)?;
         let was_public = existing.as_ref().is_some_and(|p| p.status == "publish");
         if !was_public && row.status == "publish" {
             let by = (self.caller.id, self.writer.now);
@@ -191,6 +194,7 @@ impl SavePost {
             row.slug = row.id.to_string();
             row.slug = slugs::unique(tx, row, "", &self.post_type, &self.settings.urls)?;
         }
+        self.set_language(tx, row)?;
         if !self.sets_categories() {
             give_default_terms(tx, &self.settings, row)?;
         }
@@ -221,6 +225,30 @@ impl SavePost {
         }
         let access = Access::of_posts(&self.site, &self.settings, tx, std::slice::from_ref(post))?;
         Ok(self.caller.can_post(PostCap::Publish, post, &access))
+    }
+
+    /// Gives a post of a translated type its language.
+    fn set_language(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
+        let Some(languages) = self.settings.languages_of_type(&row.post_type) else { return Ok(()) };
+        let requested = self.draft.language.as_deref();
+        languages::set_language(tx, languages, Translated::Posts, (row.id.0, row.parent.0), requested)?;
+        Ok(())
+    }
+
+    /// Makes the post a translation of the named ones. After a change of its language, its group has it under the new one.
+    fn join_translations(&self, tx: &mut Tx, row: &Post) -> SiteResult<()> {
+        let Some(languages) = self.settings.languages_of_type(&row.post_type) else { return Ok(()) };
+        if self.draft.language.is_none() && self.draft.translations.is_none() {
+            return Ok(());
+        }
+        let terms = terms::of_objects(tx, &[row.id])?.remove(&row.id).unwrap_or_default();
+        let Some(language) = languages.of(Translated::Posts, &terms) else { return Ok(()) };
+        let by = (&*self.site, &*self.settings, &self.caller);
+        let none = Translations::default();
+        let named = self.draft.translations.as_ref().unwrap_or(&none);
+        languages::join(tx, languages, Translated::Posts, (row.id.0, language), named, |tx, ids| {
+            languages::check_posts(tx, by, &row.post_type, ids)
+        })
     }
 
     /// Stores everything that is not part of the row.
@@ -306,6 +334,10 @@ pub(crate) fn give_default_terms(tx: &mut Tx, settings: &Settings, row: &Post) -
     }
     let has = terms::of_objects(tx, &[row.id])?;
     if !has.get(&row.id).is_some_and(|all| all.iter().any(|t| t.taxonomy == "category")) {
+        let category = match settings.languages_of_taxonomy("category") {
+            Some(languages) => languages::translated_term(tx, languages, row.id, category)?,
+            None => category,
+        };
         terms::set_object_terms(tx, row.id, "category", &[category])?;
     }
     Ok(())

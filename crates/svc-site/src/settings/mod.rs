@@ -1,5 +1,6 @@
 //! The site's options, parsed once per change and shared by all requests with the same scheme.
 
+pub mod languages;
 pub mod menu_assignments;
 pub mod permalink_settings;
 pub mod text_options;
@@ -16,7 +17,7 @@ use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::{StoredText, options::Options};
 
-use self::{menu_assignments::MenuAssignments, text_options::TextOptions, time_zone::TimeZone, urls::Urls};
+use self::{languages::Languages, menu_assignments::MenuAssignments, text_options::TextOptions, time_zone::TimeZone, urls::Urls};
 
 /// Parsed options. Requests over TLS have settings of their own, whose URLs have the scheme `https`; the options are as stored.
 pub struct Settings {
@@ -36,6 +37,8 @@ pub struct Settings {
     pub default_ping_status: String,
     /// Options for rendering text.
     pub texts: Arc<TextOptions>,
+    /// The languages of a site whose content is translated.
+    pub languages: Option<Arc<Languages>>,
     roles: OnceLock<Roles>,
     menu_assignments: OnceLock<MenuAssignments>,
 }
@@ -48,6 +51,7 @@ impl Settings {
             zone: TimeZone::from_options(text("timezone_string"), text("gmt_offset")),
             texts: Arc::new(TextOptions::new(&options, &urls)),
             urls,
+            languages: None,
             sticky: sticky(options.get("sticky_posts")).into_iter().collect(),
             sticky_list: sticky(options.get("sticky_posts")),
             default_comment_status: text("default_comment_status").to_owned(),
@@ -56,6 +60,22 @@ impl Settings {
             menu_assignments: OnceLock::new(),
             options,
         }
+    }
+
+    /// With the languages of the site.
+    #[must_use]
+    pub(crate) fn with_languages(self, languages: Option<Arc<Languages>>) -> Self {
+        Settings { languages, ..self }
+    }
+
+    /// The languages of posts of this type, if they have languages.
+    pub fn languages_of_type(&self, post_type: &str) -> Option<&Arc<Languages>> {
+        self.languages.as_ref().filter(|languages| languages.translates_type(post_type))
+    }
+
+    /// The languages of terms of this taxonomy, if they have languages.
+    pub fn languages_of_taxonomy(&self, taxonomy: &str) -> Option<&Arc<Languages>> {
+        self.languages.as_ref().filter(|languages| languages.translates_taxonomy(taxonomy))
     }
 
     /// The site's roles from the option `<table prefix>user_roles`; the default roles if it is not stored.

@@ -31,7 +31,7 @@ use crate::{
     Settings, SiteError, SiteResult, outage,
     preconditions::Pending,
     registries::Registries,
-    settings::urls::Urls,
+    settings::{languages::Languages, urls::Urls},
     theme::{ActiveTheme, ThemeCache},
 };
 
@@ -301,7 +301,8 @@ impl Site {
         }
         let urls = Urls::new(&effective, &self.brand, &self.registries.types, &self.registries.taxonomies, &hooks);
         let urls = if transport.is_tls() { urls.over_tls() } else { urls };
-        Ok(Arc::new(Settings::new(effective, urls)))
+        let languages = if self.policies.languages { Languages::load(db, &effective)? } else { None };
+        Ok(Arc::new(Settings::new(effective, urls).with_languages(languages)))
     }
 
     /// Whether application passwords are available to requests with this transport: over TLS, or on a developer's machine.

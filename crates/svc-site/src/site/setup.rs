@@ -64,6 +64,8 @@ pub struct Policies {
     pub public_menus: Vec<String>,
     /// The names of the settings that everybody may read.
     pub public_settings: Vec<String>,
+    /// Whether posts and terms have the languages of the plugin Polylang, if the site has any. [`SiteSetup::new`] sets it.
+    pub languages: bool,
     /// Maximum number of requests in a batch, if it is not that of WordPress.
     pub max_batch: Option<usize>,
 }
@@ -97,7 +99,7 @@ impl SiteSetup {
             keys: None,
             fallback_theme: None,
             extensions: Vec::new(),
-            policies: Policies::default(),
+            policies: Policies { languages: true, ..Policies::default() },
             services: Services {
                 uploads: Storage::folder(&content_dir.join("uploads")),
                 image_variants: None,

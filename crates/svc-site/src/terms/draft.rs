@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::languages::Translations;
+
 /// The fields that a request changes; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct TermDraft {
@@ -15,6 +17,10 @@ pub struct TermDraft {
     pub parent: Option<i64>,
     /// Meta fields by name.
     pub meta: Option<Value>,
+    /// Code of the language.
+    pub language: Option<String>,
+    /// Ids of the translations.
+    pub translations: Option<Translations>,
     /// Names of the locations of a menu; only for menus.
     pub locations: Option<Vec<String>>,
     /// Whether new pages are added to a menu; only for menus.

@@ -14,6 +14,7 @@ use svc_store::{
 use crate::{
     Settings, Site, SiteResult,
     errors::terms as errors,
+    languages::{self, Translated, Translations},
     registries::meta::{self as registered_meta, MetaRights},
     sanitize,
     terms::{draft::TermDraft, paths},
@@ -24,6 +25,12 @@ pub const MAX_NAME: usize = 200;
 
 /// Everything that the transaction needs, so that it can be retried.
 pub struct SaveTerm {
+    /// The site.
+    pub site: Arc<Site>,
+    /// Its options.
+    pub settings: Arc<Settings>,
+    /// Who changes the term.
+    pub caller: Caller,
     /// The taxonomy.
     pub taxonomy: Arc<Taxonomy>,
     /// The changes.
@@ -102,11 +109,46 @@ impl SaveTerm {
             ..before
         };
         let is_long = term.name.chars().count() > MAX_NAME;
-        match existing {
-            None if is_long => Err(errors::name_too_long().into()),
-            None => self.create(tx, term),
-            Some(before) => self.update(tx, term, &before, is_long),
+        let term = match existing {
+            None if is_long => return Err(errors::name_too_long().into()),
+            None => self.create(tx, term)?,
+            Some(before) => self.update(tx, term, &before, is_long)?,
+        };
+        self.store_language(tx, &term)?;
+        Ok(term)
+    }
+
+    /// Gives a term of a translated taxonomy its language, and makes it a translation of the named ones.
+    fn store_language(&self, tx: &mut Tx, term: &Term) -> SiteResult<()> {
+        let Some(languages) = self.settings.languages_of_taxonomy(&self.taxonomy.name) else { return Ok(()) };
+        let object = (term.id.0, term.parent.0);
+        let requested = self.draft.language.as_deref();
+        let language = languages::set_language(tx, languages, Translated::Terms, object, requested)?;
+        let is_changed = requested.is_some() || self.draft.translations.is_some();
+        if self.existing.is_some() && !is_changed {
+            return Ok(());
         }
+        let by = (&*self.site, &*self.settings, &self.caller);
+        let none = Translations::default();
+        let named = self.draft.translations.as_ref().unwrap_or(&none);
+        languages::join(tx, languages, Translated::Terms, (term.id.0, language), named, |tx, ids| {
+            languages::check_terms(tx, by, &self.taxonomy, ids)
+        })
+    }
+
+    /// The slug of a term whose slug a term in another language has: with the code of its own language.
+    fn in_language(&self, tx: &mut Tx, slug: &str, (term, parent): (TermId, TermId)) -> SiteResult<Option<String>> {
+        let Some(languages) = self.settings.languages_of_taxonomy(&self.taxonomy.name) else { return Ok(None) };
+        let Some(other) = terms::by_slug(tx, slug, &self.taxonomy.name)?.filter(|other| other.id != term) else {
+            return Ok(None);
+        };
+        let ids: Vec<i64> = [other.id, term, parent].into_iter().filter(|id| !id.is_none()).map(|id| id.0).collect();
+        let found = languages::terms_of(tx, Translated::Terms, &ids)?;
+        let of = |id: TermId| languages.of(Translated::Terms, found.get(&id.0).map_or(&[][..], Vec::as_slice));
+        let requested = self.draft.language.as_deref().and_then(|slug| languages.get(slug));
+        let own = requested.or_else(|| of(term)).or_else(|| of(parent)).or_else(|| languages.default_language());
+        let (Some(own), Some(of_other)) = (own, of(other.id)) else { return Ok(None) };
+        Ok((own.slug != of_other.slug).then(|| format!("{slug}-{}", own.slug)))
     }
 
     /// The new parent. A term below itself is moved to the top.
@@ -128,8 +170,11 @@ impl SaveTerm {
 
     fn create(&self, tx: &mut Tx, mut term: Term) -> SiteResult<Term> {
         let given = given_slug(self.draft.slug.as_deref());
-        let is_given = given.is_some();
+        let mut is_given = given.is_some();
         term.slug = given.unwrap_or_else(|| svc_text::sanitize_title(&term.name));
+        if let Some(slug) = self.in_language(tx, &term.slug, (TermId(0), term.parent))? {
+            (term.slug, is_given) = (slug, true);
+        }
         self.check_new(tx, &term, is_given)?;
         if !term.slug.is_empty() {
             term.slug = terms::unique_slug(tx, &term.slug, &term.taxonomy, term.parent, TermId(0))?;
@@ -189,6 +234,9 @@ impl SaveTerm {
         let is_made = matches!(term.slug.as_str(), "" | "0");
         if is_made {
             term.slug = svc_text::sanitize_title(&term.name);
+        }
+        if let Some(slug) = self.in_language(tx, &term.slug, (term.id, term.parent))? {
+            term.slug = slug;
         }
         let taken = terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
         if taken {

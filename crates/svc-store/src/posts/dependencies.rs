@@ -108,7 +108,7 @@ pub(super) fn depend_on_list(cx: &Context, q: &PostQuery) {
     if q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand) {
         cx.never();
     }
-    if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
+    if !q.tax.clauses.is_empty() || q.extra_tax.iter().any(|tax| !tax.clauses.is_empty()) {
         // Which terms exist, and which posts have them. Their numbers of posts do not matter.
         rows::POST_TERMS.depend_on_all(cx);
         rows::TERMS.depend_on_all(cx);

@@ -193,8 +193,8 @@ list_query! {
         pub dates_inclusive: bool,
         /// Conditions on terms.
         pub tax: Clauses<TaxClause>,
-        /// Additional conditions on terms with their own relation. They must match in addition to `tax`.
-        pub extra_tax: Clauses<TaxClause>,
+        /// Additional conditions on terms, each with its own relation. All must match in addition to `tax`.
+        pub extra_tax: Vec<Clauses<TaxClause>>,
         /// Conditions on meta.
         pub meta: Clauses<MetaClause>,
         /// Sort orders, most significant first. If empty, by date, newest first. Ties are broken by id.

@@ -214,7 +214,7 @@ pub(super) fn counted_rows(q: &PostQuery) -> Vec<Rows> {
     if q.post_types.is_empty() || q.post_types.iter().any(|name| name.eq_ignore_ascii_case("revision")) {
         counted.push(rows::REVISIONS);
     }
-    if !q.tax.clauses.is_empty() || !q.extra_tax.clauses.is_empty() {
+    if !q.tax.clauses.is_empty() || q.extra_tax.iter().any(|tax| !tax.clauses.is_empty()) {
         counted.extend([rows::TERMS, rows::POST_TERMS]);
     }
     if !q.meta.clauses.is_empty() || q.search_file_names || q.is_by_meta() {

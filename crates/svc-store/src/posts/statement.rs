@@ -16,17 +16,21 @@ use crate::{Beyond, Order, stamp};
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub(super) tax: Vec<Resolved>,
-    extra: Vec<Resolved>,
+    extra: Vec<(Relation, Vec<Resolved>)>,
 }
 
 impl Terms {
     pub(super) fn resolve(db: &mut Db, q: &PostQuery) -> Result<Self> {
-        Ok(Terms { tax: plan::resolve(db, &q.tax)?, extra: plan::resolve(db, &q.extra_tax)? })
+        let mut extra = Vec::with_capacity(q.extra_tax.len());
+        for clauses in &q.extra_tax {
+            extra.push((clauses.relation, plan::resolve(db, clauses)?));
+        }
+        Ok(Terms { tax: plan::resolve(db, &q.tax)?, extra })
     }
 
     /// All conditions.
     pub(super) fn clauses(&self) -> Vec<&Resolved> {
-        self.tax.iter().chain(&self.extra).collect()
+        self.tax.iter().chain(self.extra.iter().flat_map(|(_, clauses)| clauses)).collect()
     }
 
     /// The conditions of `excluded` or `all`, which differ from those of this list in an exclusion.
@@ -153,7 +157,9 @@ impl ListStatement<'_> {
                 s.and_where(Expr::exists(meta_rows(db, key)));
             }
         }
-        plan::tax_condition(db, q.extra_tax.relation, &terms.extra, |_| TermPlan::Check, s);
+        for (relation, clauses) in &terms.extra {
+            plan::tax_condition(db, *relation, clauses, |_| TermPlan::Check, s);
+        }
         if let Some(Beyond::Position(position)) = &q.beyond {
             s.and_where(position::behind(&order(db, q, plan), position)?);
         }

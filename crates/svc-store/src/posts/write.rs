@@ -8,6 +8,7 @@ use svc_model::{Post, PostId, UserId};
 
 use super::COLUMNS;
 use super::dependencies::Listing;
+use crate::language_terms::OF_TERMS;
 use crate::meta::{self, MetaKind};
 use crate::post_changes::{PostChanges, PostClass};
 use crate::rows::{self, post_lists};
@@ -236,6 +237,15 @@ pub(crate) fn replace_author(tx: &mut Tx, from: UserId, to: UserId) -> Result<()
     Ok(())
 }
 
+/// The taxonomy of a row of `term_relationships` whose object is a term with the id of the post, for `NOT EXISTS`.
+fn of_terms(tx: &Tx) -> SelectStatement {
+    let of_row = (tx.table("term_relationships"), "term_taxonomy_id");
+    let mut taxonomy = Query::select();
+    taxonomy.expr(Expr::val(1)).from_as(tx.table("term_taxonomy"), "tt");
+    taxonomy.and_where(Expr::col(("tt", "term_taxonomy_id")).equals(of_row));
+    taxonomy.and_where(Expr::col(("tt", "taxonomy")).is_in(OF_TERMS)).take()
+}
+
 /// Deletes a post with its meta, revisions, comments and term relationships. Its children are attached to its parent.
 ///
 /// Returns the deleted post; `None` if it does not exist. The caller deletes files of attachments and updates the list
@@ -278,6 +288,7 @@ pub fn delete(tx: &mut Tx, id: PostId) -> Result<Option<Post>> {
         let mut relationships = Query::delete();
         relationships.from_table(tx.table("term_relationships"));
         relationships.and_where(Expr::col("object_id").is_in(piece.iter().copied()));
+        relationships.and_where(Expr::not_exists(of_terms(tx)));
         tx.change_rows(&relationships, rows::POST_TERMS, piece)?;
         let mut rows = Query::delete();
         rows.from_table(tx.table("posts")).and_where(Expr::col("ID").is_in(piece.iter().copied()));
