@@ -35,7 +35,7 @@ pub mod icons;
 pub mod images;
 mod item_cache;
 mod labels;
-mod languages;
+pub mod languages;
 mod links;
 pub mod media;
 pub mod menus;

@@ -27,6 +27,7 @@ use crate::{
     global_styles::{GlobalStyles, StylesHistory},
     icons::{IconCollectionFamily, IconFamily},
     images::Images,
+    languages::{self, list::LanguageList},
     media::Media,
     menus::{MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
@@ -144,6 +145,7 @@ fn index_fields(cx: &Context, site: &Site, settings: &Settings) -> Map {
 pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Result<(), Error> {
     let site = &rest.site;
     let settings = site.settings(&cx.over(Transport::Plain))?;
+    let settings_of_site = Arc::clone(&settings);
     let own = ["site-health", "block-editor", "abilities"].map(|name| site.brand.side_namespace(name));
     registry.list_namespaces_last(std::iter::once(site.brand.namespace()).chain(own));
     let embeds = Arc::clone(site);
@@ -205,7 +207,7 @@ pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Res
     mount_registry::<IconCollectionFamily>(registry, &namespace, rest);
     let views = Arc::clone(site);
     registry.mount(&namespace, move |_| ViewConfig::new(&views));
-    mount_own(registry, rest);
+    mount_own(registry, rest, &settings_of_site);
     let site = Arc::clone(site);
     let index = registry.hooks.index(10, move |response, req| {
         let response = complete_index(response, &req, &site);
@@ -216,7 +218,7 @@ pub fn mount(cx: &Context, registry: &mut Registry, rest: &Arc<RestSite>) -> Res
 }
 
 /// Mounts the families that WordPress does not have. The index does not list their routes.
-fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
+fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>, settings_of_site: &Settings) {
     let [resolve, links, permalinks] = [(); 3].map(|()| Arc::clone(&rest.site));
     registry.mount(OWN_NAMESPACE, move |_| Resolve::new(&resolve));
     registry.mount(OWN_NAMESPACE, move |_| PreviewLinks::new(&links));
@@ -231,6 +233,9 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>) {
     registry.mount(OWN_NAMESPACE, move |_| RankedSearches::new(&ranked));
     if let Some(images) = Images::new(&rest.site) {
         registry.mount(OWN_NAMESPACE, move |_| images);
+    }
+    if settings_of_site.languages.is_some() {
+        mount_registry::<LanguageList>(registry, languages::list::NAMESPACE, rest);
     }
 }
 

@@ -147,7 +147,7 @@ impl Pages {
             if parts.url.path.ends_with("/xmlrpc.php") {
                 return Ok(Page::rsd(&settings, parts.url.has("rsd")));
             }
-            let lookups = settings.urls.site.lookups(&parts.url.path, &parts.url.query);
+            let lookups = settings.urls.lookups(&parts.url.path, &parts.url.query);
             if let Some(page) = fixed_path(&settings, &lookups) {
                 return Ok(page);
             }
@@ -177,6 +177,7 @@ impl Pages {
                 settings: &settings,
                 db,
                 viewer: &viewer.visitor.caller,
+                language: settings.urls.language_of_path(&parts.url.path),
                 previewed: preview.as_ref().map(|post| post.id),
             };
             let mut resolved = resolver.resolve(&lookups, &parts.url.path)?;

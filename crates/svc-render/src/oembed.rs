@@ -60,7 +60,7 @@ pub fn post_at(db: &mut Db, site: &Site, settings: &Settings, url: &str) -> Site
     }
     let Some(parts) = svc_text::parse_url(url).filter(|_| port == own_port) else { return Ok(None) };
     let path = parts.path.unwrap_or_else(|| "/".to_owned());
-    let lookups = settings.urls.site.lookups(&path, &[]);
+    let lookups = settings.urls.lookups(&path, &[]);
     for lookup in &lookups {
         let is_front = matches!(lookup.target, svc_permalinks::LookupTarget::Front);
         if let Some(post) = if is_front { resolver.front()? } else { resolver.find(lookup)? } {

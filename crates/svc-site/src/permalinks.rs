@@ -7,7 +7,7 @@ use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId};
 use svc_permalinks::RestBase;
 use svc_store::{Db, posts, terms, users};
 
-use crate::{Access, Settings, Site, SiteResult, terms::paths::slug_paths};
+use crate::{Access, Settings, Site, SiteResult, languages::slugs_of_posts, terms::paths::slug_paths};
 
 use crate::settings::urls::{rest_base, taxonomy_rest_base};
 
@@ -158,6 +158,9 @@ fn parts_of(
         for (id, term) in first_categories {
             parts_of.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
         }
+    }
+    for (id, language) in slugs_of_posts(db, settings, rows)? {
+        parts_of.entry(id).or_default().language = Some(language);
     }
     let is_nested =
         |p: &&Post| site.registries.types.get(&p.post_type).is_some_and(|t| t.hierarchical) && !p.parent.is_none();

@@ -105,6 +105,7 @@ impl PostLoader<'_> {
         let wants_terms = plan.wants_any(&["format", "class_list"])
             || languages.is_some()
             || (wants_permalinks && self.settings.urls.uses_category())
+            || (wants_permalinks && self.settings.urls.have_language_of_type(&self.post_type.name))
             || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
         let mut terms =
             if wants_terms { db.recorded_by_caller(|db| terms::of_objects(db, &ids))? } else { HashMap::new() };
@@ -277,6 +278,13 @@ impl PostLoader<'_> {
             let paths = category_paths(db, categories.iter().map(|(_, t)| t))?;
             for (id, term) in categories {
                 permalink_parts.entry(id).or_default().category = paths.get(&term.id).cloned().unwrap_or_default();
+            }
+        }
+        if let Some(languages) = self.settings.languages_of_type(&self.post_type.name) {
+            for post in rows {
+                let of_post = terms.get(&post.id).map_or(&[][..], Vec::as_slice);
+                permalink_parts.entry(post.id).or_default().language =
+                    languages.of(Translated::Posts, of_post).map(|language| language.slug.clone());
             }
         }
         if self.post_type.hierarchical {

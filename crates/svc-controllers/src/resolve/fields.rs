@@ -120,6 +120,7 @@ fn query_schema() -> Vec<(&'static str, SchemaBuilder)> {
         ("post_type", string().describe("Post type of the archive.")),
         ("terms", array(object([("taxonomy", string()), ("id", integer())])).describe("Terms that all posts have.")),
         ("author", number("ID of the author.")),
+        ("lang", string().describe("Code of the language of all posts.")),
         ("search", string().describe("Search text.")),
         ("year", number("Year of the date.")),
         ("month", number("Month of the date.")),
@@ -209,6 +210,7 @@ fn parameters(archive: &Archive, list: &List) -> Map<String, Value> {
         ("post_type", post_type.clone().map(Value::from)),
         ("terms", (!terms.is_empty()).then(|| terms.into())),
         ("author", list.author.map(|id| id.0.into())),
+        ("lang", list.language.clone().map(Value::from)),
         ("search", search.clone().map(Value::from)),
     ];
     let all = all.into_iter().chain(parts(*date).map(|(name, part)| (name, Some(part.into()))));

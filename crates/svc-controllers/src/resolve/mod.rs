@@ -88,7 +88,7 @@ fn resolution(
     caller: &Caller,
     url: &PageUrl,
 ) -> SiteResult<Option<Resolution>> {
-    let lookups = settings.urls.site.lookups(&url.path, &url.query);
+    let lookups = settings.urls.lookups(&url.path, &url.query);
     let file = match lookups.first().map(|lookup| &lookup.target) {
         Some(LookupTarget::Robots) => Some(Kind::Robots),
         Some(LookupTarget::Favicon) => Some(Kind::Favicon),
@@ -100,7 +100,9 @@ fn resolution(
     if let Some(kind) = file {
         return Ok(Some(Resolution::of_file(kind)));
     }
-    let resolved = PageResolver { site, settings, db, viewer: caller, previewed: None }.resolve(&lookups, &url.path)?;
+    let language = settings.urls.language_of_path(&url.path);
+    let mut resolver = PageResolver { site, settings, db, viewer: caller, language, previewed: None };
+    let resolved = resolver.resolve(&lookups, &url.path)?;
     let is_found = !matches!(resolved.target, PageTarget::NotFound);
     Ok(is_found.then(|| Resolution::of_page(site, settings, &resolved)))
 }

@@ -57,7 +57,7 @@ impl FormatSearch {
             let terms = terms::get_many(db, &ids)?;
             let archive_url = |format: &str| {
                 let term = terms.iter().find(|t| t.slug.strip_prefix("post-format-") == Some(format))?;
-                Some(settings.urls.term(term, taxonomy, &[]))
+                Some(settings.urls.term(term, taxonomy, &[], None))
             };
             Ok(FORMATS.iter().filter_map(|format| Some((*format, archive_url(format)?))).collect())
         })

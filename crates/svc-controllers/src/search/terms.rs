@@ -5,7 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::Value;
 use svc_model::{Taxonomy, Term, TermId};
 use svc_routing::{BoxFuture, Link, Links, Request, Result};
-use svc_site::{Access, Site, terms::paths::slug_paths, urls::taxonomy_rest_base};
+use svc_site::{
+    Access, Site, languages::slugs_of_terms, terms::paths::slug_paths, urls::taxonomy_rest_base,
+};
 use svc_store::{
     Order,
     terms::{self, TermQuery},
@@ -75,6 +77,7 @@ impl TermSearch {
             // A term id that several taxonomies share has one row for each of them.
             let rows: Vec<Term> =
                 terms::get_many(db, ids)?.into_iter().filter(|t| supported.contains(&t.taxonomy)).collect();
+            let languages = slugs_of_terms(db, &settings, rows.iter())?;
             let mut paths: HashMap<TermId, Vec<String>> = HashMap::new();
             for taxonomy in site.registries.taxonomies.iter().filter(|t| t.rewrite_hierarchical && req.wants("url")) {
                 paths.extend(slug_paths(db, &taxonomy.name, rows.iter().filter(|t| t.taxonomy == taxonomy.name))?);
@@ -96,7 +99,7 @@ impl TermSearch {
                     .split_last()
                     .map(|(_, ancestors)| ancestors.iter().map(String::as_str).collect())
                     .unwrap_or_default();
-                let url = settings.urls.term(&term, taxonomy, &ancestors);
+                let url = settings.urls.term(&term, taxonomy, &ancestors, languages.get(&term.id));
                 let data = result(
                     req,
                     [

@@ -40,7 +40,7 @@ impl TermItem {
     fn link(&self) -> String {
         let ancestors = self.path.split_last().map_or(&[][..], |(_, ancestors)| ancestors);
         let ancestors: Vec<&str> = ancestors.iter().map(String::as_str).collect();
-        self.settings.urls.term(&self.term, &self.taxonomy, &ancestors)
+        self.settings.urls.term(&self.term, &self.taxonomy, &ancestors, self.languages.slug.as_ref())
     }
 }
 

@@ -87,7 +87,8 @@ impl TermLoader<'_> {
         plan: &Plan<'_, TermItem, TermDraft>,
     ) -> SiteResult<HashMap<i64, ItemLanguages>> {
         let languages = self.settings.languages_of_taxonomy(&self.taxonomy.name);
-        let Some(languages) = languages.filter(|_| plan.wants_any(&[LANG, TRANSLATIONS])) else {
+        let in_link = plan.wants("link") && self.settings.urls.have_language_of_taxonomy(&self.taxonomy.name);
+        let Some(languages) = languages.filter(|_| in_link || plan.wants_any(&[LANG, TRANSLATIONS])) else {
             return Ok(HashMap::new());
         };
         let ids: Vec<i64> = rows.iter().map(|term| term.id.0).collect();

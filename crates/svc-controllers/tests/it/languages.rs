@@ -413,6 +413,17 @@ async fn terms_of_other_languages_may_have_the_same_name() {
     assert_eq!((slug(en).await, slug(fr).await), (json!("sport"), json!("sport-fr")));
     let same = send(&h, ADMIN, Method::POST, TAGS, json!({"name": "Sport", "lang": "en"})).await;
     assert_eq!(same.code(), "term_exists");
+    // What shares a slug with another, which the paid version of the plugin allows, keeps it.
+    h.site
+        .write(&Context::background(), move |tx| {
+            let term = terms::get(tx, TermId(fr), None)?.unwrap();
+            terms::update(tx, &Term { slug: "sport".to_owned(), ..term })?;
+            Ok(())
+        })
+        .await
+        .unwrap();
+    assert_eq!(update(&h, ADMIN, TAGS, fr, json!({"description": "x"})).await.status, 200);
+    assert_eq!(slug(fr).await, json!("sport"));
     // The default category of a post is that of its language.
     let categories = "/svc/v2/categories";
     update(&h, ADMIN, categories, 1, json!({"lang": "en"})).await;
@@ -444,4 +455,77 @@ async fn concurrent_joins_lose_nobody() {
             assert_eq!(stored(h, POSTS, en, "post_translations")[0].1, 3, "{} {round}", site.name);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_and_resolve_have_the_language_in_a_folder() {
+    let option = json!({"force_lang": 1, "default_lang": "en", "hide_default": true, "rewrite": true});
+    let h = Harness::with(|setup| install_with(setup, option));
+    let settings = h.site.settings(&Context::background()).unwrap();
+    let home = settings.urls.site.home_url("/");
+    let resolve = async |url: String| {
+        let found = h.send(NOBODY, svc_routing::Request::get("/svc/v2/resolve").with_param("url", json!(url))).await;
+        assert_eq!(found.status, 200, "{url}: {:?}", found.body);
+        found.body
+    };
+    let link = async |route: &str, id: i64| {
+        let link = h.get(NOBODY, &format!("{route}/{id}"), "_fields=link").await.body["link"].clone();
+        link.as_str().unwrap().to_owned()
+    };
+    let pages = "/svc/v2/pages";
+    for (route, body) in [
+        (POSTS, json!({"title": "Bonjour", "lang": "fr"})),
+        (pages, json!({"title": "Accueil", "lang": "fr", "status": "publish"})),
+        (TAGS, json!({"name": "Nouveau", "lang": "fr"})),
+    ] {
+        let fr = create(&h, ADMIN, route, body).await;
+        let url = link(route, fr).await;
+        let path = url.strip_prefix(&format!("{home}fr/")).unwrap_or_else(|| panic!("{url}")).to_owned();
+        let found = resolve(url.clone()).await;
+        assert_eq!((found["id"].clone(), found["canonical"].clone(), found["redirect"].clone()), (json!(fr), json!(url), Value::Null));
+        // Without its language, and in another one, it redirects.
+        for other in ["", "en/", "de/"] {
+            let found = resolve(format!("{home}{other}{path}")).await;
+            assert_eq!((found["id"].clone(), found["redirect"].clone()), (json!(fr), json!(url)), "{other}{path}");
+        }
+    }
+    let en = create(&h, ADMIN, POSTS, json!({"title": "Hello"})).await;
+    assert!(!link(POSTS, en).await.contains("/en/"));
+    let french = resolve(format!("{home}fr/")).await;
+    assert_eq!((french["kind"].clone(), french["posts"].clone()), (json!("blog"), json!(1)));
+    assert_eq!((french["query"]["lang"].clone(), french["canonical"].clone()), (json!("fr"), json!(format!("{home}fr/"))));
+    assert_eq!(resolve(format!("{home}fr")).await["redirect"], json!(format!("{home}fr/")));
+    let default = resolve(home.clone()).await;
+    assert_eq!((default["posts"].clone(), default["query"]["lang"].clone()), (json!(1), json!("en")));
+    let languages = h.get(NOBODY, "/pll/v1/languages", "").await;
+    let urls: Vec<&Value> = languages.body.as_array().unwrap().iter().map(|language| &language["home_url"]).collect();
+    assert_eq!(urls, [&json!(home), &json!(format!("{home}fr/")), &json!(format!("{home}de/"))]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn languages_are_listed_as_by_the_plugin() {
+    on_each!(h, {
+        create(&h, ADMIN, POSTS, json!({"lang": "fr"})).await;
+        let list = h.get(NOBODY, "/pll/v1/languages", "").await;
+        assert_eq!((list.status, list.body.as_array().unwrap().len()), (200, 3));
+        let fr = h.get(NOBODY, "/pll/v1/languages/fr", "").await.body;
+        assert_eq!(list.body[1], fr);
+        #[rustfmt::skip]
+        let expected = [
+            ("name", json!("Français")), ("slug", json!("fr")), ("locale", json!("fr_FR")), ("w3c", json!("fr-FR")),
+            ("is_rtl", json!(false)), ("is_default", json!(false)), ("active", json!(true)), ("term_group", json!(1)),
+        ];
+        for (name, value) in expected {
+            assert_eq!(fr[name], value, "{name}");
+        }
+        assert_eq!(fr["term_props"]["language"]["count"], json!(1));
+        let by_id = h.get(NOBODY, &format!("/pll/v1/languages/{}", fr["term_id"]), "").await;
+        assert_eq!(by_id.body["slug"], json!("fr"));
+        for (path, code) in [("xx", "rest_invalid_slug"), ("999999999", "rest_invalid_id")] {
+            let missing = h.get(NOBODY, &format!("/pll/v1/languages/{path}"), "").await;
+            assert_eq!((missing.status, missing.code()), (404, code));
+        }
+        assert_eq!(h.get(NOBODY, "/pll/v1/languages", "context=edit").await.status, 401);
+        assert_eq!(h.get(ADMIN, "/pll/v1/languages", "context=edit").await.status, 200);
+    });
 }

@@ -21,6 +21,7 @@ use svc_site::{
     Access, Settings, Site, SiteError, SiteResult, avatars,
     comments::hide_user,
     hooked_blocks::IGNORED_HOOKS,
+    languages::slugs_of_terms,
     patterns, permalinks,
     posts::formats::{format_clauses, sticky_include},
     templates::load::{TemplateKind, TemplateLookup},
@@ -313,10 +314,11 @@ impl<'a> SiteBlocks<'a> {
         for (name, unknown) in by_taxonomy {
             let Some(taxonomy) = self.site.registries.taxonomies.get(name) else { continue };
             let paths = self.read(|db| slug_paths(db, name, unknown.iter().copied()));
+            let languages = self.read(|db| slugs_of_terms(db, &self.settings, unknown.iter().copied()));
             for term in unknown {
                 let path = paths.get(&term.id).cloned().unwrap_or_default();
                 let above: Vec<&str> = path.iter().take(path.len().saturating_sub(1)).map(String::as_str).collect();
-                let link = self.settings.urls.term(term, taxonomy, &above);
+                let link = self.settings.urls.term(term, taxonomy, &above, languages.get(&term.id));
                 let view = Rc::new(TermView { term: term.clone(), link });
                 self.term_links.borrow_mut().insert(term.id, view);
             }

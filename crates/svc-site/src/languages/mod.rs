@@ -20,7 +20,7 @@ use svc_store::{
 
 pub use self::groups::Translations;
 pub(crate) use self::groups::{join, leave};
-pub use crate::settings::languages::{Language, Languages, Translated};
+pub use crate::settings::languages::{Language, LanguageTerm, LanguageUrls, Languages, Translated};
 use crate::{
     Access, Settings, Site, SiteResult,
     errors::languages as errors,
@@ -44,6 +44,42 @@ pub fn terms_of(db: &mut Db, of: Translated, ids: &[i64]) -> SiteResult<HashMap<
             of_terms(db, &ids)?.into_iter().map(|(id, terms)| (id.0, terms)).collect()
         }
     })
+}
+
+/// The codes of the languages of posts, for their URLs: one query, or none if URLs do not have them.
+///
+/// # Errors
+/// Errors of the store.
+pub fn slugs_of_posts(db: &mut Db, settings: &Settings, rows: &[Post]) -> SiteResult<HashMap<PostId, String>> {
+    let translated = rows.iter().filter(|post| settings.urls.have_language_of_type(&post.post_type));
+    slugs(db, settings, Translated::Posts, translated.map(|post| post.id.0), PostId)
+}
+
+/// The codes of the languages of terms, for their URLs: one query, or none if URLs do not have them.
+///
+/// # Errors
+/// Errors of the store.
+pub fn slugs_of_terms<'t>(
+    db: &mut Db,
+    settings: &Settings,
+    rows: impl Iterator<Item = &'t Term>,
+) -> SiteResult<HashMap<TermId, String>> {
+    let translated = rows.filter(|term| settings.urls.have_language_of_taxonomy(&term.taxonomy));
+    slugs(db, settings, Translated::Terms, translated.map(|term| term.id.0), TermId)
+}
+
+fn slugs<Id: std::hash::Hash + Eq>(
+    db: &mut Db,
+    settings: &Settings,
+    of: Translated,
+    ids: impl Iterator<Item = i64>,
+    id: fn(i64) -> Id,
+) -> SiteResult<HashMap<Id, String>> {
+    let ids: Vec<i64> = ids.collect();
+    let Some(languages) = settings.urls.languages().filter(|_| !ids.is_empty()) else { return Ok(HashMap::new()) };
+    let found = terms_of(db, of, &ids)?;
+    let slug = |terms: &[Term]| Some(languages.of(of, terms)?.slug.clone());
+    Ok(found.iter().filter_map(|(number, terms)| Some((id(*number), slug(terms)?))).collect())
 }
 
 /// Replaces the terms that an object has in one of the taxonomies.

@@ -6,7 +6,7 @@ use svc_auth::Caller;
 use svc_model::{Post, PostId, PostType, Term, TermId};
 use svc_store::{Db, posts, terms};
 
-use crate::{Settings, Site, SiteResult, permalinks, terms::paths::slug_paths};
+use crate::{Settings, Site, SiteResult, languages::slugs_of_terms, permalinks, terms::paths::slug_paths};
 
 /// Kinds by their names in the REST API and in stored meta.
 pub const KINDS: [(&str, TargetKind); 4] = [
@@ -79,6 +79,7 @@ struct Objects {
     permalinks: HashMap<PostId, String>,
     terms: HashMap<(TermId, String), Term>,
     paths: HashMap<TermId, Vec<String>>,
+    languages: HashMap<TermId, String>,
 }
 
 /// Loads the targets in the order of the references, in a fixed number of queries. URLs are those that the caller sees.
@@ -124,6 +125,7 @@ fn objects(
                 objects.paths.extend(slug_paths(db, &taxonomy.name, of_taxonomy.into_iter())?);
             }
         }
+        objects.languages = slugs_of_terms(db, settings, rows.iter())?;
         objects.terms = rows.into_iter().map(|term| ((term.id, term.taxonomy.clone()), term)).collect();
     }
     Ok(objects)
@@ -168,7 +170,7 @@ fn term(site: &Site, settings: &Settings, target_ref: &TargetRef, objects: &Obje
         let path =
             objects.paths.get(&term.id).and_then(|path| path.split_last()).map_or(&[][..], |(_, ancestors)| ancestors);
         let ancestors: Vec<&str> = path.iter().map(String::as_str).collect();
-        settings.urls.term(term, taxonomy, &ancestors)
+        settings.urls.term(term, taxonomy, &ancestors, objects.languages.get(&term.id))
     });
     // The term with this id in any taxonomy.
     let by_id = || {

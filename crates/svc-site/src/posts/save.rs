@@ -139,7 +139,12 @@ impl SavePost {
             let types: Vec<&str> = self.site.registries.types.searchable().into_iter().collect();
             posts::free_slug(tx, &row.slug, row.id, &types)?;
         }
-        if !row.slug.is_empty() && (has_requested_slug || !is_floating) {
+        // With languages, posts may share a slug, which stays.
+        let keeps_slug = existing.as_ref().is_some_and(|before| {
+            let is_kept = before.slug == row.slug && before.parent == row.parent && !rules::is_floating(&before.status);
+            is_kept && self.settings.languages_of_type(&row.post_type).is_some()
+        });
+        if !row.slug.is_empty() && !keeps_slug && (has_requested_slug || !is_floating) {
             let before = existing.as_ref().map_or("", |post| post.slug.as_str());
             row.slug = slugs::unique(tx, &row, before, &self.post_type, &self.settings.urls)?;
         }

@@ -84,6 +84,8 @@ pub struct Language {
     pub flag_code: String,
     /// Sort position.
     pub order: i64,
+    /// Locales whose texts are used if there is none in the language.
+    pub fallbacks: Vec<String>,
     /// Whether it is published, which only the paid version of the plugin changes.
     pub is_active: bool,
     /// The term of posts in the language.
@@ -261,6 +263,7 @@ fn language(term: &Term, of_terms: Option<LanguageTerm>) -> Language {
         locale: of("locale").map(text).unwrap_or_default(),
         is_rtl: is_set("rtl").unwrap_or(false),
         flag_code: of("flag_code").map(text).unwrap_or_default(),
+        fallbacks: stored_arrays::member(&about, "fallbacks").iter().map(|(_, locale)| text(locale)).collect(),
         order: term.group,
         is_active: is_set("active").unwrap_or(true),
         of_posts: language_term(term),
@@ -275,7 +278,7 @@ fn domains(urls: &Array) -> BTreeMap<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use svc_store::StoredText;
 
     use super::*;
@@ -291,7 +294,8 @@ mod tests {
         }
     }
 
-    fn languages(option: serde_json::Value) -> Option<Languages> {
+    /// English, French and Arabic with these settings.
+    pub(crate) fn languages(option: serde_json::Value) -> Option<Languages> {
         let fr = r#"a:3:{s:6:"locale";s:5:"fr_FR";s:3:"rtl";b:0;s:9:"flag_code";s:2:"fr";}"#;
         let terms = [
             term(1, LANGUAGE, "en", ""),

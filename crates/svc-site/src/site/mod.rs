@@ -300,8 +300,9 @@ impl Site {
             extension.filters(&mut hooks);
         }
         let urls = Urls::new(&effective, &self.brand, &self.registries.types, &self.registries.taxonomies, &hooks);
-        let urls = if transport.is_tls() { urls.over_tls() } else { urls };
         let languages = if self.policies.languages { Languages::load(db, &effective)? } else { None };
+        let urls = urls.with_languages(languages.clone());
+        let urls = if transport.is_tls() { urls.over_tls() } else { urls };
         Ok(Arc::new(Settings::new(effective, urls).with_languages(languages)))
     }
 

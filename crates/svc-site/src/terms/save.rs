@@ -235,10 +235,13 @@ impl SaveTerm {
         if is_made {
             term.slug = svc_text::sanitize_title(&term.name);
         }
-        if let Some(slug) = self.in_language(tx, &term.slug, (term.id, term.parent))? {
+        let has_languages = self.settings.languages_of_taxonomy(&self.taxonomy.name).is_some();
+        // With languages, terms may share a slug, which stays.
+        let is_kept = has_languages && term.slug == before.slug;
+        if !is_kept && let Some(slug) = self.in_language(tx, &term.slug, (term.id, term.parent))? {
             term.slug = slug;
         }
-        let taken = terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
+        let taken = !is_kept && terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
         if taken {
             // A slug in the request that is taken is rejected; if the parent changes, it may get a suffix.
             if !is_made && term.parent == before.parent {

@@ -10,7 +10,7 @@ use crate::{Settings, sitemaps};
 /// The cost of resolving and showing this URL: heavy for searches, and far into a list. Reads nothing; the settings may be older than
 /// those with which the URL is resolved.
 pub fn cost(settings: &Settings, url: &PageUrl) -> Cost {
-    let lookups = settings.urls.site.lookups(&url.path, &url.query);
+    let lookups = settings.urls.lookups(&url.path, &url.query);
     let is_heavy = lookups.iter().any(|lookup| of_lookup(settings, lookup) == Cost::Heavy);
     if is_heavy { Cost::Heavy } else { Cost::Light }
 }

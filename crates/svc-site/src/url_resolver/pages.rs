@@ -6,12 +6,15 @@ use svc_model::{Post, PostId, PostType, Taxonomy, Term, TermId, User, UserId};
 use svc_permalinks::{Archive, AuthorKey, DateKey, Lookup, LookupTarget, TermKey};
 use svc_store::{
     Db, MetaKind, Order, StoredText, meta,
-    posts::{self, PostOrderBy, PostQuery, TaxClause},
+    posts::{self, Clauses, PostOrderBy, PostQuery, TaxClause},
     terms, users,
 };
 
 use super::{UrlResolver, urls};
-use crate::{Settings, Site, SiteResult};
+use crate::{
+    Settings, Site, SiteResult,
+    languages::{Language, Translated, terms_of},
+};
 
 /// Maximum number of terms that a URL can combine.
 const MAX_TERMS: usize = 8;
@@ -64,6 +67,8 @@ pub struct List {
     pub terms: Vec<(String, TermId)>,
     /// The author of all posts.
     pub author: Option<UserId>,
+    /// Code of the language of all posts.
+    pub language: Option<String>,
 }
 
 /// The response to a URL, before it is rendered.
@@ -114,6 +119,8 @@ pub struct PageResolver<'a> {
     pub db: &'a mut Db,
     /// The viewer of the page.
     pub viewer: &'a Caller,
+    /// The language of the URL: lists have only posts in it.
+    pub language: Option<&'a Language>,
     /// The post that a preview link shows to the viewer.
     pub previewed: Option<PostId>,
 }
@@ -156,10 +163,17 @@ impl PageResolver<'_> {
                 resolved.redirect = urls::redirect_to(&url, path).filter(|_| plain && is_public);
                 resolved.url = Some(url);
             }
-            PageTarget::Front(post) => resolved.url = Some(self.url_of(post)?),
+            PageTarget::Front(post) if self.language.is_none() => resolved.url = Some(self.url_of(post)?),
+            PageTarget::Front(_) => resolved.url = Some(self.in_language(self.settings.urls.site.home_url("/"))),
             PageTarget::List(list) if list.feed => {}
             PageTarget::List(list) => {
-                resolved.url = urls::list_url(self.db, self.site, self.settings, &list.subject)?;
+                let url = urls::list_url(self.db, self.site, self.settings, &list.subject)?;
+                let has_language = match &list.subject {
+                    ListSubject::Term(..) => true,
+                    ListSubject::Home => urls::posts_page(self.settings).is_some(),
+                    _ => false,
+                };
+                resolved.url = if has_language { url } else { url.map(|url| self.in_language(url)) };
                 let canonical = resolved.canonical(self.settings);
                 resolved.redirect = canonical.and_then(|url| urls::redirect_to(&url, path)).filter(|_| plain);
             }
@@ -187,6 +201,11 @@ impl PageResolver<'_> {
             url: Some(url),
             redirect: Some(to),
         }))
+    }
+
+    /// The URL of a list in the language of the request.
+    fn in_language(&self, url: String) -> String {
+        self.settings.urls.in_language(&url, self.language.map(|language| language.slug.as_str()))
     }
 
     fn url_of(&mut self, post: &Post) -> SiteResult<String> {
@@ -218,15 +237,36 @@ impl PageResolver<'_> {
     }
 
     fn singles(&mut self) -> UrlResolver<'_> {
-        let PageResolver { site, settings, db, viewer, previewed } = self;
+        let PageResolver { site, settings, db, viewer, previewed, .. } = self;
         UrlResolver { site, settings, db, viewer, previewed: *previewed }
     }
 
     fn front(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {
         if self.has_front_page() && lookup.feed.is_none() {
-            return Ok(self.singles().front()?.map_or(PageTarget::NotFound, |p| PageTarget::Front(Box::new(p))));
+            let Some(front) = self.singles().front()? else { return Ok(PageTarget::NotFound) };
+            if let Some(front) = self.translated_front(front)? {
+                return Ok(PageTarget::Front(Box::new(front)));
+            }
         }
         self.newest_posts(lookup)
+    }
+
+    /// The translation of the front page in the language of the URL; `None` if there is none that is public. A front page without a
+    /// language is that of all languages.
+    fn translated_front(&mut self, front: Post) -> SiteResult<Option<Post>> {
+        let (Some(languages), Some(wanted)) = (self.settings.urls.languages(), self.language) else {
+            return Ok(Some(front));
+        };
+        let terms = terms_of(self.db, Translated::Posts, &[front.id.0])?.remove(&front.id.0).unwrap_or_default();
+        match languages.of(Translated::Posts, &terms) {
+            Some(own) if own.slug != wanted.slug => {}
+            _ => return Ok(Some(front)),
+        }
+        let members = languages.group(Translated::Posts, &terms).map(|group| languages.members(group));
+        let id = members.into_iter().flatten().find(|(language, _)| language.slug == wanted.slug).map(|(_, id)| id);
+        let Some(id) = id else { return Ok(None) };
+        let found = posts::get(self.db, PostId(id))?.filter(|post| post.post_type == "page");
+        Ok(found.filter(|post| self.site.registries.statuses.get(&post.status).is_some_and(|status| status.public)))
     }
 
     fn newest_posts(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {
@@ -252,6 +292,12 @@ impl PageResolver<'_> {
         let mut top = posts::get_many(self.db, &self.settings.sticky_list)?;
         let public = self.site.registries.statuses.public_names();
         top.retain(|p| p.post_type == "post" && public.contains(&p.status.as_str()));
+        if let (Some(languages), Some(wanted)) = (self.settings.urls.languages(), self.language) {
+            let ids: Vec<i64> = top.iter().map(|post| post.id.0).collect();
+            let found = terms_of(self.db, Translated::Posts, &ids)?;
+            let of = |post: &Post| languages.of(Translated::Posts, found.get(&post.id.0)?);
+            top.retain(|post| of(post).is_some_and(|language| language.slug == wanted.slug));
+        }
         list.posts.retain(|p| !self.settings.sticky.contains(&p.id));
         list.posts.splice(0..0, top);
         Ok(())
@@ -268,7 +314,14 @@ impl PageResolver<'_> {
             .total(true)
     }
 
-    fn list(&mut self, subject: ListSubject, query: PostQuery, lookup: &Lookup) -> SiteResult<List> {
+    fn list(&mut self, subject: ListSubject, mut query: PostQuery, lookup: &Lookup) -> SiteResult<List> {
+        let is_translated = query.post_types.iter().any(|name| self.settings.urls.have_language_of_type(name));
+        let language = self.language.filter(|_| is_translated);
+        if let Some(language) = language {
+            let taxonomy = Translated::Posts.languages().to_owned();
+            let clause = TaxClause { taxonomy, terms: vec![language.of_posts.id], ..TaxClause::default() };
+            query.extra_tax.push(Clauses { clauses: vec![clause], ..Clauses::default() });
+        }
         let page = posts::query(self.db, &query)?;
         let posts = posts::get_many(self.db, &page.ids)?;
         let total = page.total.unwrap_or_default();
@@ -278,7 +331,8 @@ impl PageResolver<'_> {
         let PostQuery { tax, author_in, .. } = query;
         let terms = tax.clauses.into_iter().filter_map(|clause| Some((clause.taxonomy, *clause.terms.first()?)));
         let (terms, author) = (terms.collect(), author_in.first().copied());
-        Ok(List { subject, posts, number, pages, per_page, total, feed, terms, author })
+        let language = language.map(|language| language.slug.clone());
+        Ok(List { subject, posts, number, pages, per_page, total, feed, terms, author, language })
     }
 
     /// A page past the end is not found; so is an empty first page unless `allow_empty`.

@@ -8,7 +8,10 @@ use svc_permalinks::{PageLink, PostLink, SiteUrls};
 use svc_store::{Db, posts, stamp, terms, users};
 
 use super::{List, ListSubject};
-use crate::{Settings, Site, SiteResult};
+use crate::{
+    Settings, Site, SiteResult,
+    languages::{slugs_of_posts, slugs_of_terms},
+};
 
 fn number(id: i64) -> u64 {
     u64::try_from(id).unwrap_or_default()
@@ -34,6 +37,7 @@ pub fn post_urls(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -
     let mut authors: HashMap<UserId, User> = users::get_many(db, &ids)?.into_iter().map(|u| (u.id, u)).collect();
     let categories = if urls.uses_category() { first_categories(db, rows)? } else { HashMap::new() };
     let ancestors = posts::ancestor_slugs(db, rows)?;
+    let languages = slugs_of_posts(db, settings, rows)?;
     let by_post = rows
         .iter()
         .map(|post| {
@@ -57,7 +61,7 @@ pub fn post_urls(db: &mut Db, site: &Site, settings: &Settings, rows: &[Post]) -
                     leave_name: false,
                 }),
             };
-            (post.id, url)
+            (post.id, urls.in_language(&url, languages.get(&post.id).map(String::as_str)))
         })
         .collect();
     if site.policies.users == UserVisibility::Private {
@@ -121,11 +125,12 @@ pub fn term_urls(db: &mut Db, site: &Site, settings: &Settings, all: &[Term]) ->
     let hierarchical = |t: &&Term| site.registries.taxonomies.get(&t.taxonomy).is_some_and(|x| x.rewrite_hierarchical);
     let nested: Vec<Term> = all.iter().filter(|t| !t.parent.is_none()).filter(hierarchical).cloned().collect();
     let paths = if nested.is_empty() { HashMap::new() } else { term_paths(db, &nested)? };
+    let languages = slugs_of_terms(db, settings, all.iter())?;
     let url = |term: &Term, taxonomy: &Taxonomy| {
         let path: Vec<&str> = paths.get(&term.id).into_iter().flatten().map(String::as_str).collect();
         // The last element is the term itself.
         let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
-        settings.urls.term(term, taxonomy, parents)
+        settings.urls.term(term, taxonomy, parents, languages.get(&term.id))
     };
     Ok(all
         .iter()

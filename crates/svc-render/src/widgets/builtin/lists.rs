@@ -5,7 +5,10 @@ use std::collections::{HashMap, HashSet};
 use svc_auth::UserVisibility;
 use svc_blocks::title_or_placeholder;
 use svc_model::{Post, PostId, Term};
-use svc_site::{SiteResult, comments::hide_user, permalinks, terms::paths::slug_paths, widgets::instance::Instance};
+use svc_site::{
+    SiteResult, comments::hide_user, languages::slugs_of_terms, permalinks, terms::paths::slug_paths,
+    widgets::instance::Instance,
+};
 use svc_store::{
     Order,
     comments::{self, CommentQuery},
@@ -135,10 +138,11 @@ fn categories(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResul
     let ids = terms::query(context.db, &query)?.ids;
     let rows = terms::get_many(context.db, &ids)?;
     let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
+    let languages = slugs_of_terms(context.db, context.settings, rows.iter())?;
     let url = |term: &Term| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        esc_url(&context.settings.urls.term(term, taxonomy, &above))
+        esc_url(&context.settings.urls.term(term, taxonomy, &above, languages.get(&term.id)))
     };
     let nested = instance.is_on("hierarchical");
     let tree = Tree::new(&rows, |term| term.id.0, |term| term.parent.0);
@@ -422,6 +426,7 @@ fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult
     }
     rows.sort_by_cached_key(|term| term.name.to_lowercase());
     let paths = slug_paths(context.db, &taxonomy.name, rows.iter())?;
+    let languages = slugs_of_terms(context.db, context.settings, rows.iter())?;
     // Sizes grow with the logarithm of the count, in whole hundredths, so that a single large tag does not dwarf the others.
     #[expect(clippy::cast_precision_loss, reason = "post counts are small")]
     let weight = |term: &Term| ((term.count.max(0) as f64 + 1.0).log10() * 100.0).round();
@@ -430,7 +435,7 @@ fn tag_cloud(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult
     let link = |(n, term): (usize, &Term)| {
         let path = paths.get(&term.id).and_then(|p| p.split_last()).map_or(&[][..], |(_, above)| above);
         let above: Vec<&str> = path.iter().map(String::as_str).collect();
-        let href = esc_url(&context.settings.urls.term(term, taxonomy, &above));
+        let href = esc_url(&context.settings.urls.term(term, taxonomy, &above, languages.get(&term.id)));
         let size = svc_php::float::to_text(FONT_SIZES.0 + (weight(term) - least) * step);
         let (id, name, count, position) = (term.id.0, stored(&term.name), term.count, n + 1);
         let items = if count == 1 { "item" } else { "items" };

@@ -1,4 +1,6 @@
-//! The schemas of the fields and parameters for languages, and the translations of posts and terms that a caller may read.
+//! Languages: the schemas of their fields and parameters, the translations that a caller may read, and the list of all languages.
+
+pub mod list;
 
 use std::collections::{HashMap, HashSet};
 
