@@ -38,7 +38,7 @@ pub fn languages(db: &mut Db, limit: u64) -> Result<Vec<Term>> {
         for column in [("tt", "taxonomy"), ("t", "term_group"), ("t", "term_id")] {
             s.order_by(column, sea_query::Order::Asc);
         }
-        db.all(&s.limit(limit), terms::read)
+        db.all(s.limit(limit), terms::read)
     })?;
     rows::TERMS.depend_on(db.cx(), found.iter().map(|term| term.id.0));
     Ok(found)
