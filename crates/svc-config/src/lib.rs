@@ -24,7 +24,7 @@ use std::{
 use http::HeaderName;
 use svc_auth::{Secret, UserVisibility};
 use svc_brand::Brand;
-use svc_events::purge;
+use svc_events::{StreamLimits, purge};
 use svc_fetch::{Allowed, Guard};
 use svc_listen::{AccessLog, ConnectionLimits, Network, RateLimitSettings};
 use svc_login::WrongPassword;
@@ -105,15 +105,6 @@ impl Outbound {
     pub fn guard(&self) -> Guard {
         if self.public { Guard::new(self.allow.clone()) } else { Guard::only(self.allow.clone()) }
     }
-}
-
-/// Limits on the number of streams of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SubscriberLimits {
-    /// Of all clients.
-    pub all: usize,
-    /// Of one client network (an IPv4 address, or an IPv6 /64).
-    pub per_network: usize,
 }
 
 /// The parsed configuration of a server.
@@ -213,8 +204,8 @@ pub struct Config {
     pub rate_limits: RateLimitSettings,
     /// Time before shutdown in which the server is not ready and still accepts requests.
     pub drain: Duration,
-    /// Limits on clients that follow the changes of the site as a stream of events.
-    pub subscribers: SubscriberLimits,
+    /// Limits on clients that follow the changes of the site as a stream of events. Their network is an IPv4 address, or an IPv6 /64.
+    pub subscribers: StreamLimits,
     /// Maximum number of values in a JSON body, including nested ones.
     pub json_values: usize,
     /// URL of a plugin directory.
@@ -393,7 +384,7 @@ impl Config {
                 exempt: read.required("rate_limits.exempt", values::list)?,
             },
             drain: read.required("limits.drain_seconds", drain)?,
-            subscribers: SubscriberLimits {
+            subscribers: StreamLimits {
                 all: read.required("limits.subscribers", values::count)? as usize,
                 per_network: read.required("limits.subscribers_per_network", values::count)? as usize,
             },

@@ -6,32 +6,26 @@
 use std::{
     collections::HashMap,
     convert::Infallible,
-    net::{IpAddr, Ipv4Addr},
+    future::Future,
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use axum::{
-    body::Body,
-    extract::Request,
-    response::{IntoResponse as _, Response},
-};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts};
+use futures_util::stream;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
+use http_body::{Body, Frame};
+use http_body_util::{BodyExt as _, Full, Limited, StreamBody, combinators::UnsyncBoxBody};
 use serde::Deserialize;
 use serde_json::Value;
-use svc_controllers::events::changes_route;
-use svc_events::{
+use svc_model::UserId;
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
     Hub,
     hub::{NotSubscribed, Subscription, server_sent},
 };
-use svc_listen::{Client, network_of};
-use svc_model::UserId;
-use svc_routing::RouteUrls;
-use tokio::time::{Instant, timeout_at};
-use tower::{Service, ServiceExt as _};
-
-use crate::config::SubscriberLimits;
 
 /// The media type of server-sent events.
 const MEDIA_TYPE: &str = "text/event-stream";
@@ -51,13 +45,23 @@ const MAX_LOGGED_IN: Duration = Duration::from_mins(10);
 /// Time after which a client reconnects, in milliseconds.
 const RETRY: u32 = 2_000;
 
+/// The body of a response.
+pub type StreamedBody = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Limits on the number of streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamLimits {
+    /// Of all clients.
+    pub all: usize,
+    /// Of one client network.
+    pub per_network: usize,
+}
+
 /// The streams of a site. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct EventStreams {
+pub struct EventStreams {
     hub: Hub,
-    /// The URLs of the REST API, by which requests for the feed are found.
-    urls: Arc<RouteUrls>,
-    limits: SubscriberLimits,
+    limits: StreamLimits,
     open: Arc<Mutex<Open>>,
 }
 
@@ -100,24 +104,14 @@ struct Page {
 }
 
 impl EventStreams {
-    /// Streams of this hub's events. `urls` are those of the REST API.
-    pub(super) fn new(hub: Hub, urls: RouteUrls, limits: SubscriberLimits) -> Self {
-        EventStreams { hub, urls: Arc::new(urls), limits, open: Arc::default() }
+    /// Streams of this hub's events.
+    pub fn new(hub: Hub, limits: StreamLimits) -> Self {
+        EventStreams { hub, limits, open: Arc::default() }
     }
 
     /// The hub, which must run as a job.
-    pub(super) fn hub(&self) -> &Hub {
+    pub fn hub(&self) -> &Hub {
         &self.hub
-    }
-
-    /// Whether a request is for a stream.
-    pub(super) fn is_for(&self, request: &Request) -> bool {
-        request.method() == Method::GET
-            && request.headers().get_all(header::ACCEPT).iter().any(accepts_events)
-            && self
-                .urls
-                .route(request.uri().path(), request.uri().query().unwrap_or_default())
-                .is_some_and(|route| route == changes_route())
     }
 
     fn enter(&self, network: IpAddr) -> Option<Place> {
@@ -132,33 +126,35 @@ impl EventStreams {
         Some(Place { open: Arc::clone(&self.open), network })
     }
 
-    /// Responds to a request for a stream. `rest` responds to requests of the REST API.
-    pub(super) async fn respond<S, B>(self, rest: S, request: Request) -> Response
+    /// Responds to a request for a stream. `network` is that of the client, and `feed` responds to requests for pages of the feed.
+    pub async fn respond<F, B>(
+        self,
+        network: IpAddr,
+        mut parts: Parts,
+        feed: impl Fn(Request<()>) -> F,
+    ) -> Response<StreamedBody>
     where
-        S: Service<Request, Response = http::Response<B>, Error = Infallible, Future: Send> + Clone + Send,
-        B: http_body::Body<Data = Bytes, Error: Into<axum::BoxError>> + Send + 'static,
+        F: Future<Output = Response<B>>,
+        B: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static,
     {
-        let address = request.extensions().get::<Client>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |c| c.address);
-        let Some(place) = self.enter(network_of(address)) else {
-            return (StatusCode::SERVICE_UNAVAILABLE, "Too many streams are open.\n").into_response();
+        let Some(place) = self.enter(network) else {
+            return plain(StatusCode::SERVICE_UNAVAILABLE, "Too many streams are open.\n");
         };
-        let (mut parts, _) = request.into_parts();
         let mut last = resume_at(&parts);
         for name in [header::ACCEPT, header::IF_NONE_MATCH, header::RANGE, LAST_EVENT_ID] {
             parts.headers.remove(name);
         }
         let mut text = format!("retry: {RETRY}\n");
         for _ in 0..MAX_PAGES {
-            let response = rest.clone().oneshot(page_request(&parts, last)).await;
-            let response = match response {
-                Ok(response) if response.status() == StatusCode::OK => response.map(Body::new),
-                Ok(refused) => return refused.map(Body::new),
-            };
+            let response = feed(page_request(&parts, last)).await;
+            if response.status() != StatusCode::OK {
+                return response.map(|body| body.map_err(Into::into).boxed_unsync());
+            }
             let (head, body) = response.into_parts();
             let user = head.extensions.get::<UserId>().copied().unwrap_or_default();
-            let page = axum::body::to_bytes(body, MAX_PAGE_BYTES).await.ok();
-            let Some(page) = page.and_then(|page| serde_json::from_slice::<Page>(&page).ok()) else {
-                return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+            let page = Limited::new(body, MAX_PAGE_BYTES).collect().await.ok();
+            let Some(page) = page.and_then(|page| serde_json::from_slice::<Page>(&page.to_bytes()).ok()) else {
+                return plain(StatusCode::INTERNAL_SERVER_ERROR, "");
             };
             text.extend(page.events.iter().map(server_sent));
             last = Some(page.last);
@@ -170,40 +166,57 @@ impl EventStreams {
                     text += &format!("id: {}\n: ready\n\n", page.last);
                     let until = (!user.is_none()).then(|| Instant::now() + MAX_LOGGED_IN);
                     let live = Live { subscription, last: page.last, first: Some(text.into()), until, _place: place };
-                    let body = Body::from_stream(futures_util::stream::unfold(live, Live::next));
-                    return stream_response(head.headers, body);
+                    let body = StreamBody::new(stream::unfold(live, Live::next));
+                    return stream_response(head.headers, body.map_err(|never| match never {}).boxed_unsync());
                 }
                 Err(NotSubscribed::Behind(_)) => {}
-                Err(NotSubscribed::Closed) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
+                Err(NotSubscribed::Closed) => return plain(StatusCode::SERVICE_UNAVAILABLE, ""),
             }
         }
         // The client reconnects, and continues with what follows.
         text += &format!("id: {}\n\n", last.unwrap_or_default());
-        stream_response(HeaderMap::new(), Body::from(text))
+        stream_response(HeaderMap::new(), whole(text.into()))
     }
 }
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-fn accepts_events(accept: &HeaderValue) -> bool {
-    accept.to_str().is_ok_and(|accept| {
-        accept.split(',').any(|range| {
+/// Whether a request for the feed is for a stream.
+pub fn is_wanted(method: &Method, headers: &HeaderMap) -> bool {
+    let accepts_events = |accept: &HeaderValue| {
+        let mut ranges = accept.to_str().unwrap_or_default().split(',');
+        ranges.any(|range| {
             range.split(';').next().is_some_and(|media_type| media_type.trim().eq_ignore_ascii_case(MEDIA_TYPE))
         })
-    })
+    };
+    method == Method::GET && headers.get_all(header::ACCEPT).iter().any(accepts_events)
+}
+
+fn whole(body: Bytes) -> StreamedBody {
+    Full::new(body).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A response that is no stream.
+fn plain(status: StatusCode, text: &'static str) -> Response<StreamedBody> {
+    let mut response = Response::new(whole(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    if !text.is_empty() {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    }
+    response
 }
 
 /// The position that a client continues at: that of its last event, or the one in the URL.
 fn resume_at(parts: &Parts) -> Option<i64> {
     let header = parts.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()?.trim().parse().ok());
     header.or_else(|| {
-        let params = svc_php::query::parse(parts.uri.query().unwrap_or_default().as_bytes());
-        params.get("since").and_then(Value::as_str).and_then(|since| since.parse().ok())
+        let mut sent = parts.uri.query().unwrap_or_default().split('&').rev();
+        sent.find_map(|pair| pair.strip_prefix("since="))?.parse().ok()
     })
 }
 
 /// The request for a page of the feed, with the credentials of the client.
-fn page_request(parts: &Parts, since: Option<i64>) -> Request {
+fn page_request(parts: &Parts, since: Option<i64>) -> Request<()> {
     let mut parts = parts.clone();
     let kept = parts.uri.query().unwrap_or_default().split('&');
     let kept = kept.filter(|pair| !pair.is_empty() && !pair.starts_with("since=") && !pair.starts_with("limit="));
@@ -213,11 +226,11 @@ fn page_request(parts: &Parts, since: Option<i64>) -> Request {
     if let Ok(uri) = format!("{}?{}", parts.uri.path(), query.join("&")).parse() {
         parts.uri = uri;
     }
-    Request::from_parts(parts, Body::empty())
+    Request::from_parts(parts, ())
 }
 
 /// A stream with the headers of a page that are for any response, such as those of CORS.
-fn stream_response(mut headers: HeaderMap, body: Body) -> Response {
+fn stream_response(mut headers: HeaderMap, body: StreamedBody) -> Response<StreamedBody> {
     for name in [header::CONTENT_LENGTH, header::ETAG, header::EXPIRES, header::LAST_MODIFIED] {
         headers.remove(name);
     }
@@ -242,9 +255,9 @@ struct Live {
 impl Live {
     /// The next part. The stream ends if the client is too slow, and when the server stops: clients continue with the number of the
     /// last event.
-    async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+    async fn next(mut self) -> Option<(Result<Frame<Bytes>, Infallible>, Self)> {
         if let Some(first) = self.first.take() {
-            return Some((Ok(first), self));
+            return Some((Ok(Frame::data(first)), self));
         }
         loop {
             let received = match self.until {
@@ -253,7 +266,7 @@ impl Live {
             };
             let part = received.ok()?.after(self.last);
             if !part.is_empty() {
-                return Some((Ok(part), self));
+                return Some((Ok(Frame::data(part)), self));
             }
         }
     }
@@ -265,7 +278,7 @@ mod tests {
 
     fn parts(uri: &str, headers: &[(&str, &str)]) -> Parts {
         let builder = headers.iter().fold(Request::builder().uri(uri), |b, (name, value)| b.header(*name, *value));
-        builder.body(Body::empty()).unwrap().into_parts().0
+        builder.body(()).unwrap().into_parts().0
     }
 
     #[test]
@@ -279,8 +292,9 @@ mod tests {
 
     #[test]
     fn streams_are_for_those_who_accept_events() {
-        let accepts = |value: &'static str| accepts_events(&HeaderValue::from_static(value));
+        let accepts = |value: &str| is_wanted(&Method::GET, &parts("/a", &[("accept", value)]).headers);
         assert!(accepts("text/event-stream") && accepts("a/b, Text/Event-Stream;q=0.9"));
         assert!(!accepts("*/*") && !accepts("application/json"));
+        assert!(!is_wanted(&Method::POST, &parts("/a", &[("accept", MEDIA_TYPE)]).headers));
     }
 }

@@ -8,13 +8,13 @@ mod open;
 mod openapi;
 mod profile;
 mod rest;
-mod stream;
 
 pub(crate) use open::{open_existing, open_store};
 pub(crate) use openapi::about;
 
 use std::{
     convert::Infallible,
+    net::{IpAddr, Ipv4Addr},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -26,12 +26,12 @@ use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state,
 use futures_util::{FutureExt as _, future::BoxFuture};
 use profile::Profiling;
 use rest::Rest;
-use stream::EventStreams;
 use svc_admin::Admin;
-use svc_controllers::{RestSetup, RestSite};
+use svc_controllers::{RestSetup, RestSite, events::changes_route};
+use svc_events::{EventStreams, stream};
 use svc_http::{Cost, DenialCode, Effort, Lanes, ReportEffort, RestLayer, RestService, Runner, ServerSource, Uncached};
 use svc_listen::{
-    App, Client, Compression, CompressionUsage, DenialReason, InFlight, RateAdmission, RequestCost, health,
+    App, Client, Compression, CompressionUsage, DenialReason, InFlight, RateAdmission, RequestCost, health, network_of,
 };
 use svc_login::LoginPages;
 use svc_metrics::History;
@@ -432,7 +432,7 @@ impl OpenSite {
         let explorer = self.explorer.clone().map(|path| ToExplorer::new(self.api_path(), path));
         let to_explorer = explorer.map(Arc::new);
         let profiling = Profiling::new(self.config.slow_request, &self.site.brand);
-        let streams = self.streams.clone();
+        let (streams, urls) = (self.streams.clone(), self.server().route_urls().clone());
         let files_at = [uploads::PATH, uploads::THEMES_PATH].map(|path| format!("{}{path}/", self.home.path()));
         let whole = tower::service_fn(
             move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
@@ -445,8 +445,18 @@ impl OpenSite {
                     return Box::pin(std::future::ready(Ok(response)));
                 }
                 // A router costs as much as a small cached response, so that most requests pass it by.
-                if streams.is_for(&request) {
-                    return Box::pin(streams.clone().respond(with_rest.clone(), request).map(Ok));
+                if stream::is_wanted(request.method(), request.headers())
+                    && urls.route(path, request.uri().query().unwrap_or_default()) == Some(changes_route())
+                {
+                    let address = request.extensions().get::<Client>().map(|client| client.address);
+                    let network = network_of(address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+                    let (rest, parts) = (with_rest.clone(), request.into_parts().0);
+                    let feed = move |page: http::Request<()>| {
+                        rest.clone().oneshot(page.map(|()| Body::empty())).map(|response| match response {
+                            Ok(response) => response,
+                        })
+                    };
+                    return Box::pin(streams.clone().respond(network, parts, feed).map(|r| Ok(r.map(Body::new))));
                 }
                 if path == document.as_str() || health::is_check(path) {
                     Box::pin(routed.clone().oneshot(request))

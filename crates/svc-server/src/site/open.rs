@@ -5,7 +5,7 @@ use std::{fs::File, path::Path, sync::Arc};
 use chrono::Utc;
 use svc_auth::{Keys, Scheme};
 use svc_controllers::{RestSetup, RestSite};
-use svc_events::Hub;
+use svc_events::{EventStreams, Hub};
 use svc_http::{CacheTags, Lanes, Origins, Runner, ServerSource, SharedCaching};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
@@ -19,7 +19,6 @@ use svc_versions::Context;
 use super::{
     OpenSite, SiteBuilder,
     rest::{Rest, RestOptions},
-    stream::EventStreams,
 };
 use crate::{
     config::{Config, Environment, KEY_FILE, SiteUrl},
@@ -106,9 +105,7 @@ impl SiteBuilder {
         let caching = shared_caching(config, &site);
         let origins = config.cors_origins.clone().map_or_else(Origins::default, Origins::only);
         let service = rest.service(limits, Arc::new(authenticator), runner, caching.clone(), origins);
-        let urls = rest.server(&Context::background()).route_urls().clone();
-        let streams =
-            EventStreams::new(Hub::new(svc_controllers::events::source(&rest_site)), urls, config.subscribers);
+        let streams = EventStreams::new(Hub::new(svc_controllers::events::source(&rest_site)), config.subscribers);
         let dispatch = rest.clone();
         let login_pages = Arc::new(LoginPages {
             identities,
@@ -259,7 +256,6 @@ fn shared_caching(config: &Config, site: &Site) -> SharedCaching {
     }
 }
 
-/// The site's public URL, and the path of its log-in page, from its options.
 /// The roles of the setting `two_factor_roles`. Unknown ones are logged: they may be added later.
 fn two_factor_roles(config: &Config, site: &Site) -> Result<Vec<String>> {
     let required = config.two_factor_roles.clone();
@@ -277,6 +273,7 @@ fn two_factor_roles(config: &Config, site: &Site) -> Result<Vec<String>> {
     Ok(required)
 }
 
+/// The site's public URL, and the path of its log-in page, from its options.
 fn site_urls(site: &Site) -> Result<(SiteUrl, String)> {
     let settings = site
         .settings(&Context::background())
