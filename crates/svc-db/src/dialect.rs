@@ -28,8 +28,6 @@ pub trait SqlDialect: Sync {
     /// Renders a `DELETE` and the values to bind.
     fn delete(&self, statement: &DeleteStatement) -> (String, Values);
 
-    /// A random number per row.
-    fn random(&self) -> Expr;
     /// Casts a text to an integer: its leading digits, or 0.
     fn as_integer(&self, e: Expr) -> Expr;
     /// Casts a text to a number, including decimals.

@@ -116,10 +116,10 @@ fn random_query(r: &mut Random) -> PostQuery {
         q = q.exclude(ids(r));
     }
     if r.one_in(8) {
-        q = q.sticky(Some(ids(r)));
+        q = q.ids(Some(ids(r)));
     }
     if r.one_in(6) {
-        q = q.not_sticky(ids(r));
+        q = q.not_ids(ids(r));
     }
     if r.one_in(8) {
         q = q.slugs((0..=r.below(3)).map(|_| format!("slug-{:03}", r.below(900))).collect());
@@ -193,8 +193,8 @@ fn matches(q: &PostQuery, (post, terms): &Row) -> bool {
             !q.author_not_in.contains(&post.author)
         }
         && if q.include.is_empty() { !in_list(&q.exclude) } else { in_list(&q.include) }
-        && q.sticky.as_ref().is_none_or(|list| in_list(list))
-        && !in_list(&q.not_sticky)
+        && q.ids.as_ref().is_none_or(|list| in_list(list))
+        && !in_list(&q.not_ids)
         && (q.slugs.is_empty() || q.slugs.contains(&post.slug))
         && q.title.as_ref().is_none_or(|title| *title == post.title)
         && (q.parent_in.is_empty() || q.parent_in.contains(&post.parent))

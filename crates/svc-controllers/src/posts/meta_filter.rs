@@ -186,7 +186,7 @@ pub(super) fn only_readable(
     }
     if q.statuses.is_empty() && q.own_statuses.is_none() {
         // No post: without statuses, there would be no restriction.
-        q.sticky = Some(Vec::new());
+        q.ids = Some(Vec::new());
     }
     let is_unpublished =
         |name: &String| site.registries.statuses.get(name).is_none_or(|status| !status.public && !status.private);
@@ -194,7 +194,7 @@ pub(super) fn only_readable(
     if !privacy_page.is_none() && q.statuses.iter().any(is_unpublished) && !has("manage_options") {
         // Only administrators edit this page, and therefore read it before it is published.
         let is_hidden = |page: &&Post| page.author != caller.id && is_unpublished(&page.status);
-        q.not_sticky.extend(posts::get_many(db, &[privacy_page])?.iter().filter(is_hidden).map(|page| page.id));
+        q.not_ids.extend(posts::get_many(db, &[privacy_page])?.iter().filter(is_hidden).map(|page| page.id));
     }
     Ok(())
 }

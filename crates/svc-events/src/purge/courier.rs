@@ -8,6 +8,7 @@ use svc_site::{
     Site,
     jobs::{Attempt, Courier},
 };
+use svc_versions::Context;
 
 use super::{
     Receiver,

@@ -360,7 +360,7 @@ impl<'a> SiteBlocks<'a> {
                 .post_types(vec![post_type.name.clone()])
                 .statuses(vec!["publish".to_owned()])
                 .exclude(query.exclude.iter().chain(&first).copied().collect())
-                .sticky(Some(sticky.clone()))
+                .ids(Some(sticky.clone()))
                 .order_by(vec![(PostOrderBy::Date, Order::Desc)])
                 .limit(Some(100));
             first.extend(self.read(|db| Ok(posts::query(db, &others)?.ids)));

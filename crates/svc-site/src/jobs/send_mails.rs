@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use svc_mail::SendError;
 use svc_outbox::Message;
+use svc_versions::Context;
 
 use super::{Attempt, Courier};
 use crate::{

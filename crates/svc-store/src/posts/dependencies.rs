@@ -92,10 +92,7 @@ pub(super) fn depend_on_list(cx: &Context, q: &PostQuery) {
             PostOrderBy::Modified
             | PostOrderBy::Relevance
             | PostOrderBy::Title
-            | PostOrderBy::Rand
             | PostOrderBy::CommentCount
-            | PostOrderBy::Meta(_)
-            | PostOrderBy::MetaNumber(_)
             | PostOrderBy::IndexedMeta(..) => false,
         });
     if uses_listing && !q.post_types.is_empty() {
@@ -104,9 +101,6 @@ pub(super) fn depend_on_list(cx: &Context, q: &PostQuery) {
         q.post_types.iter().for_each(|name| cx.depends_on(post_lists(name)));
     } else {
         rows::POSTS.depend_on_all(cx);
-    }
-    if q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand) {
-        cx.never();
     }
     if !q.tax.clauses.is_empty() || q.extra_tax.iter().any(|tax| !tax.clauses.is_empty()) {
         // Which terms exist, and which posts have them. Their numbers of posts do not matter.

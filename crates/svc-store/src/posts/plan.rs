@@ -200,8 +200,8 @@ pub(super) fn choose(db: &mut Db, q: &PostQuery, tax: &[Resolved], stats: &Stats
     if !q.include.is_empty() {
         sets.push((len(q.include.len()), Start::Column("ID")));
     }
-    if let Some(sticky) = &q.sticky {
-        sets.push((len(sticky.len()), Start::Column("ID")));
+    if let Some(only) = &q.ids {
+        sets.push((len(only.len()), Start::Column("ID")));
     }
     if !q.slugs.is_empty() {
         sets.push((len(q.slugs.len()).saturating_mul(FEW), Start::Column("post_name")));
@@ -283,7 +283,7 @@ const MAX_MERGED_POSTS: u64 = 1_000;
 pub(super) fn groups_by_date(q: &PostQuery, plan: &ListPlan) -> Option<Vec<Group>> {
     let by_date = matches!(q.order_by[..], [] | [(PostOrderBy::Date, _)]);
     let is_near = q.limit.is_some_and(|limit| limit.saturating_add(q.offset) <= MAX_MERGED_POSTS);
-    let is_selective = !q.include.is_empty() || q.sticky.is_some() || !q.author_in.is_empty() || q.search.is_some();
+    let is_selective = !q.include.is_empty() || q.ids.is_some() || !q.author_in.is_empty() || q.search.is_some();
     if plan.start != Start::Any || !by_date || !is_near || is_selective {
         return None;
     }

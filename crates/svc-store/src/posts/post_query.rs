@@ -32,14 +32,8 @@ pub enum PostOrderBy {
     Title,
     /// `menu_order`.
     MenuOrder,
-    /// Random.
-    Rand,
     /// Number of comments.
     CommentCount,
-    /// The first value of this meta key as text. Posts without it are omitted.
-    Meta(String),
-    /// The first value of this meta key as a number. Posts without it are omitted.
-    MetaNumber(String),
     /// The first value of a meta key that has an index ([`crate::meta_indexes`]), compared like this. Posts without it are omitted.
     /// At most one.
     IndexedMeta(String, MetaType),
@@ -86,15 +80,11 @@ pub struct TaxClause {
 pub enum MetaCompare {
     #[default]
     Eq,
-    Ne,
     Gt,
     Gte,
     Lt,
     Lte,
     In,
-    NotIn,
-    Like,
-    NotLike,
     Exists,
     NotExists,
 }
@@ -116,7 +106,7 @@ pub enum MetaType {
 pub struct MetaClause {
     /// Meta key.
     pub key: String,
-    /// Values to compare with; more than one only for `In` and `NotIn`.
+    /// Values to compare with; more than one only for `In`.
     pub values: Vec<String>,
     /// Comparison operator.
     pub compare: MetaCompare,
@@ -155,10 +145,10 @@ list_query! {
         pub include: Vec<PostId>,
         /// Excluded ids. Ignored if `include` is given.
         pub exclude: Vec<PostId>,
-        /// Only posts in this list of sticky posts (`Some(empty)` matches nothing), in addition to `include`.
-        pub sticky: Option<Vec<PostId>>,
-        /// Excluded sticky posts, in addition to `exclude` and `include`.
-        pub not_sticky: Vec<PostId>,
+        /// Only posts that also have one of these ids (`Some(empty)` matches nothing). It does not affect `exclude`.
+        pub ids: Option<Vec<PostId>>,
+        /// Also excluded ids, even if they are in `include`.
+        pub not_ids: Vec<PostId>,
         /// Only these stored slugs.
         pub slugs: Vec<String>,
         /// Exact title.
@@ -205,8 +195,7 @@ list_query! {
 impl PostQuery {
     /// Whether the list is sorted by meta.
     pub(super) fn is_by_meta(&self) -> bool {
-        use PostOrderBy::{IndexedMeta, Meta, MetaNumber};
-        self.order_by.iter().any(|(by, _)| matches!(by, Meta(_) | MetaNumber(_) | IndexedMeta(..)))
+        self.indexed_order().is_some()
     }
 
     /// The key with an index that the list is sorted by.

@@ -34,11 +34,8 @@ pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
     db.recorded_by_caller(|db| position::page(db, q, find, position_of))
 }
 
-/// The position of a post in a list. `None` if it does not exist, or if the order is random.
+/// The position of a post in a list. `None` if it does not exist.
 fn position_of(db: &mut Db, q: &PostQuery, id: i64) -> Result<Option<Position>> {
-    if q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand) {
-        return Ok(None);
-    }
     let keys = statement::order(db, q, &ListPlan::of_engine(Start::Any));
     let mut s = statement::from_posts(db, q, &ListPlan::of_engine(Start::Any));
     s.and_where(Expr::col(("p", "ID")).eq(id));
@@ -75,8 +72,7 @@ fn with_counts(db: &mut Db, q: &PostQuery, terms: &Terms, stats: &Stats) -> Resu
         from_day = Some((day, direction));
     }
     let mut backwards = false;
-    let is_random = q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
-    if q.offset >= deep_offset && from_day.is_none() && wanted && !is_random {
+    if q.offset >= deep_offset && from_day.is_none() && wanted {
         let n = totals::total(db, &q, terms, stats)?;
         total = Some(n);
         let left = n.saturating_sub(q.offset);
@@ -129,8 +125,7 @@ fn without_counts(db: &mut Db, q: &PostQuery, terms: &Terms) -> Result<Page<Post
     let filtered = statement.filtered(db, None)?;
     let ordered = |backwards| statement.ordered(db, vec![filtered.clone()], backwards);
     let deep_offset = caches::tuning(db).deep_offset;
-    let is_deep =
-        q.offset >= deep_offset && !db.may_be_stale() && !q.order_by.iter().any(|(by, _)| *by == PostOrderBy::Rand);
+    let is_deep = q.offset >= deep_offset && !db.may_be_stale();
     if !q.total || !is_deep {
         let page = ordered(false);
         return crate::query::page_and_total(db, page, (q.limit, q.offset, q.total), PostId, total);
@@ -168,8 +163,8 @@ pub(super) fn among(db: &mut Db, q: &PostQuery, ids: &[i64]) -> Result<Vec<PostI
 /// A list restricted to some ids.
 fn restricted(q: &PostQuery, ids: &[i64]) -> PostQuery {
     let mut q = q.clone();
-    let is_allowed = |id: &PostId| q.sticky.as_ref().is_none_or(|sticky| sticky.contains(id));
-    q.sticky = Some(ids.iter().map(|id| PostId(*id)).filter(is_allowed).collect());
+    let is_allowed = |id: &PostId| q.ids.as_ref().is_none_or(|only| only.contains(id));
+    q.ids = Some(ids.iter().map(|id| PostId(*id)).filter(is_allowed).collect());
     q
 }
 

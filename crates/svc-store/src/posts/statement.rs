@@ -118,11 +118,11 @@ impl ListStatement<'_> {
         } else if !q.exclude.is_empty() {
             s.and_where(col("ID").is_not_in(ids(&q.exclude)));
         }
-        if let Some(sticky) = &q.sticky {
-            s.and_where(col("ID").is_in(ids(sticky)));
+        if let Some(only) = &q.ids {
+            s.and_where(col("ID").is_in(ids(only)));
         }
-        if !q.not_sticky.is_empty() {
-            s.and_where(col("ID").is_not_in(ids(&q.not_sticky)));
+        if !q.not_ids.is_empty() {
+            s.and_where(col("ID").is_not_in(ids(&q.not_ids)));
         }
         if !q.slugs.is_empty() {
             s.and_where(one_of(col("post_name"), &q.slugs));
@@ -152,11 +152,6 @@ impl ListStatement<'_> {
         bounds(q, DateColumn::Modified, col, s);
         plan::tax_condition(db, q.tax.relation, &terms.tax, |at| plan.of_clause(at), s);
         meta_condition(db, &q.meta, plan, s);
-        for (by, _) in &q.order_by {
-            if let PostOrderBy::Meta(key) | PostOrderBy::MetaNumber(key) = by {
-                s.and_where(Expr::exists(meta_rows(db, key)));
-            }
-        }
         for (relation, clauses) in &terms.extra {
             plan::tax_condition(db, *relation, clauses, |_| TermPlan::Check, s);
         }
@@ -200,7 +195,7 @@ fn of_key(sql: &dyn SqlDialect, s: &mut SelectStatement, alias: &'static str, ke
     s.and_where(sql.is_exactly(column(), key));
 }
 
-/// The sort expressions of a list, most significant first. They define a total order, unless it is random.
+/// The sort expressions of a list, most significant first. They define a total order.
 pub(super) fn order(db: &Db, q: &PostQuery, plan: &ListPlan) -> Vec<SortKey> {
     let col = |name: &'static str| plan.order_column(db.sql(), name);
     let default = [(PostOrderBy::Date, Order::Desc)];
@@ -231,10 +226,6 @@ pub(super) fn order(db: &Db, q: &PostQuery, plan: &ListPlan) -> Vec<SortKey> {
                 let position = crate::query::list_position(&col("post_name"), q.slugs.iter().map(String::as_str));
                 all.extend(position.map(|p| SortKey::int(p, Order::Asc)));
             }
-            PostOrderBy::Rand => {
-                tie = None;
-                all.push(SortKey::int(db.sql().random(), Order::Asc));
-            }
             PostOrderBy::Relevance => {
                 let rank = q.search.as_deref().and_then(|t| SearchTerms::parse(t).rank());
                 all.extend(rank.map(|rank| SortKey::int(rank, Order::Asc)));
@@ -252,10 +243,6 @@ pub(super) fn order(db: &Db, q: &PostQuery, plan: &ListPlan) -> Vec<SortKey> {
                     tie = None;
                     all.push(SortKey::int(Expr::col(("o", "post_id")), direction));
                 }
-            }
-            PostOrderBy::Meta(key) => all.push(SortKey::text(meta_value(db, key), direction)),
-            PostOrderBy::MetaNumber(key) => {
-                all.push(SortKey::number(db.sql().as_number(meta_value(db, key)), direction));
             }
         }
     }
@@ -387,20 +374,14 @@ fn meta_compare(sql: &dyn SqlDialect, clause: &MetaClause, mut rows: SelectState
 fn compared(sql: &dyn SqlDialect, value_type: MetaType, compare: MetaCompare, values: &[String]) -> Expr {
     let cast = |e: Expr| typed(sql, e, value_type);
     let stored = cast(Expr::col(("m", "meta_value")));
-    let first = || values.first().map_or("", String::as_str);
-    let value = || cast(Expr::val(first()));
+    let value = || cast(Expr::val(values.first().map_or("", String::as_str)));
     let all = || values.iter().map(|v| cast(Expr::val(v.as_str()))).collect::<Vec<_>>();
-    let pattern = || crate::query::contains(first());
     match compare {
-        MetaCompare::Ne => stored.ne(value()),
         MetaCompare::Gt => stored.gt(value()),
         MetaCompare::Gte => stored.gte(value()),
         MetaCompare::Lt => stored.lt(value()),
         MetaCompare::Lte => stored.lte(value()),
         MetaCompare::In => stored.is_in(all()),
-        MetaCompare::NotIn => stored.is_not_in(all()),
-        MetaCompare::Like => stored.like(pattern()),
-        MetaCompare::NotLike => stored.not_like(pattern()),
         MetaCompare::Eq | MetaCompare::Exists | MetaCompare::NotExists => stored.eq(value()),
     }
 }

@@ -75,9 +75,9 @@ fn lists_match_wordpress() {
         ("include", PostQuery { include: ids(&[1003, 1000, 1001]), ..by(By::Include, Order::Desc) }, &[1003, 1000, 1001], 3),
         ("include beats exclude", PostQuery { include: ids(&[1003, 1000, 1001]), exclude: ids(&[1000]), ..base() }, &[1003, 1001, 1000], 3),
         ("exclude", PostQuery { exclude: ids(&[1000, 1003]), ..base() }, newest, 49),
-        ("sticky", PostQuery { sticky: Some(ids(&[1003, 1007])), ..base() }, &[1007, 1003], 2),
-        ("no sticky", PostQuery { sticky: Some(vec![]), ..base() }, &[], 0),
-        ("not sticky", PostQuery { not_sticky: ids(&[1003, 1007]), ..base() }, newest, 49),
+        ("ids", PostQuery { ids: Some(ids(&[1003, 1007])), ..base() }, &[1007, 1003], 2),
+        ("no ids", PostQuery { ids: Some(vec![]), ..base() }, &[], 0),
+        ("not ids", PostQuery { not_ids: ids(&[1003, 1007]), ..base() }, newest, 49),
         ("slugs", PostQuery { slugs: texts(&["nope", "hello-world"]), ..base() }, &[1000], 1),
         ("slugs in order", PostQuery { slugs: texts(&["sticky-one", "hello-world"]), ..by(By::IncludeSlugs, Order::Asc) }, &[1003, 1000], 2),
         ("statuses", PostQuery { statuses: texts(&["publish", "draft", "pending", "private", "future"]), limit: Some(2), ..base() }, &[1020, 1059], 58),
@@ -118,7 +118,7 @@ fn lists_match_wordpress() {
         ("without password", PostQuery { without_password: true, ..base() }, newest, 49),
         ("meta is", meta_is("fx_string", &["HELLO"], MetaCompare::Eq, MetaType::Text), &[1000], 1),
         ("meta more", meta_is("pages", &["300"], MetaCompare::Gt, MetaType::Integer), &[1300], 1),
-        ("meta order", PostQuery { order_by: vec![(By::MetaNumber("pages".to_owned()), Order::Asc)], ..meta_is("pages", &[], MetaCompare::Exists, MetaType::Text) }, &[1301, 1300], 2),
+        ("meta order", PostQuery { order_by: vec![(By::IndexedMeta("pages".to_owned(), MetaType::Integer), Order::Asc)], ..meta_is("pages", &[], MetaCompare::Exists, MetaType::Text) }, &[1301, 1300], 2),
         ("meta missing", PostQuery { post_types: texts(&["book"]), ..meta_is("pages", &[], MetaCompare::NotExists, MetaType::Text) }, &[1302], 1),
     ];
     for (name, q, expected, total) in rows {

@@ -148,9 +148,9 @@ fn without_exclusion(q: &PostQuery) -> Option<(PostQuery, PostQuery)> {
         let all = PostQuery { exclude: Vec::new(), ..all };
         return Some((all.clone(), PostQuery { include: q.exclude.clone(), ..all }));
     }
-    if !q.not_sticky.is_empty() && q.sticky.is_none() {
-        let all = PostQuery { not_sticky: Vec::new(), ..all };
-        return Some((all.clone(), PostQuery { sticky: Some(q.not_sticky.clone()), ..all }));
+    if !q.not_ids.is_empty() && q.ids.is_none() {
+        let all = PostQuery { not_ids: Vec::new(), ..all };
+        return Some((all.clone(), PostQuery { ids: Some(q.not_ids.clone()), ..all }));
     }
     if !q.author_not_in.is_empty() {
         let all = PostQuery { author_in: Vec::new(), author_not_in: Vec::new(), ..all };

@@ -1,8 +1,7 @@
 //! The SQL of MySQL, MariaDB and compatible servers.
 
 use sea_query::{
-    DeleteStatement, Expr, ExprTrait as _, Func, InsertStatement, MysqlQueryBuilder, SelectStatement, UpdateStatement,
-    Values,
+    DeleteStatement, Expr, ExprTrait as _, InsertStatement, MysqlQueryBuilder, SelectStatement, UpdateStatement, Values,
 };
 
 use super::schema;
@@ -31,10 +30,6 @@ impl SqlDialect for MySqlDialect {
 
     fn delete(&self, statement: &DeleteStatement) -> (String, Values) {
         statement.build(MysqlQueryBuilder)
-    }
-
-    fn random(&self) -> Expr {
-        Func::random().into()
     }
 
     fn as_integer(&self, e: Expr) -> Expr {

@@ -34,10 +34,6 @@ impl SqlDialect for SqliteDialect {
         statement.build(SqliteQueryBuilder)
     }
 
-    fn random(&self) -> Expr {
-        Expr::cust("RANDOM()")
-    }
-
     fn as_integer(&self, e: Expr) -> Expr {
         e.cast_as("INTEGER")
     }
