@@ -1,8 +1,8 @@
 //! The REST API of a site, rebuilt when an option changes on which it depends.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use arc_swap::ArcSwapOption;
@@ -19,6 +19,9 @@ use crate::error::Error;
 
 /// Maximum age of a cached response, for values whose changes are not recorded, such as files of plugins.
 const MAX_AGE: Duration = Duration::from_mins(1);
+
+/// How long the API is not built again after that has failed.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// The REST API of a site. Cheap to clone.
 #[derive(Clone)]
@@ -38,21 +41,27 @@ struct Inner {
     options: RestOptions,
     requests: Arc<RequestCounts>,
     current: ArcSwapOption<Built>,
-    /// Why it could not be built last.
-    failure: Mutex<Option<String>>,
+    /// Why it could not be built last, and when.
+    failure: Mutex<Option<(String, Instant)>>,
 }
 
 impl Inner {
-    /// Reports why the API could not be built again, once for each reason.
-    fn failed(&self, reason: Option<&str>) {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        if failure.as_deref() == reason {
-            return;
-        }
-        if let Some(reason) = reason {
+    fn failure(&self) -> MutexGuard<'_, Option<(String, Instant)>> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the API could not be built a short time ago.
+    fn has_just_failed(&self) -> bool {
+        self.failure().as_ref().is_some_and(|(_, at)| at.elapsed() < RETRY)
+    }
+
+    /// Records that the API could not be built again, and reports each reason once.
+    fn failed(&self, reason: &str) {
+        let mut failure = self.failure();
+        if failure.as_ref().is_none_or(|(former, _)| former != reason) {
             tracing::error!(reason, "the REST API cannot be built for the changed options; the former one is used");
         }
-        *failure = reason.map(str::to_owned);
+        *failure = Some((reason.to_owned(), Instant::now()));
     }
 }
 
@@ -94,23 +103,20 @@ impl Rest {
         let inner = &*self.0;
         let current = inner.current.load_full().expect("`build` stores the first server");
         // Without settings, keep the current server: its handlers report the error.
-        if inner
-            .rest_site
-            .site
-            .settings(cx)
-            .map_or(true, |settings| current.matches(cx, &inner.rest_site.site, &settings))
-        {
+        let site = &inner.rest_site.site;
+        let is_current = site.settings(cx).map_or(true, |settings| current.matches(cx, site, &settings));
+        if is_current || inner.has_just_failed() {
             return current.with_urls.of(cx.transport()).server.clone();
         }
         match build_server(cx, inner) {
             Ok(built) => {
                 let built = Arc::new(built);
                 inner.current.store(Some(Arc::clone(&built)));
-                inner.failed(None);
+                *inner.failure() = None;
                 built.with_urls.of(cx.transport()).server.clone()
             }
             Err(error) => {
-                inner.failed(Some(error.message()));
+                inner.failed(error.message());
                 current.with_urls.of(cx.transport()).server.clone()
             }
         }
