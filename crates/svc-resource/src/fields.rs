@@ -22,8 +22,7 @@ pub struct Field<I, D> {
     pub(crate) when: Option<When<I>>,
     /// `_fields` must name the field itself: naming a nested field does not include it.
     pub(crate) exact_field: bool,
-    /// Changes the argument that is derived from the schema.
-    argument: Option<Box<dyn Fn(Arg) -> Arg + Send + Sync>>,
+    argument: FieldArg,
     /// Nested fields. If there are any, `get` is not used.
     pub(crate) nested: Vec<Field<I, D>>,
     /// The order of the nested fields in the schema.
@@ -32,6 +31,16 @@ pub struct Field<I, D> {
     hidden: bool,
     /// Whether the index leaves the argument out.
     unlisted: bool,
+}
+
+/// The argument of a field.
+enum FieldArg {
+    /// The one that is derived from the schema.
+    Derived,
+    /// The same, even if the name is in [`VALIDATED_FIRST`].
+    Parsed,
+    /// The one that is derived from the schema, changed by a function.
+    Changed(Box<dyn Fn(Arg) -> Arg + Send + Sync>),
 }
 
 impl<I, D> Field<I, D> {
@@ -44,7 +53,7 @@ impl<I, D> Field<I, D> {
             accepts_null: false,
             when: None,
             exact_field: false,
-            argument: None,
+            argument: FieldArg::Derived,
             nested: Vec::new(),
             schema_order: SchemaOrder::default(),
             hidden: false,
@@ -114,7 +123,8 @@ impl<I, D> Field<I, D> {
 
     /// Parses the argument by its schema in the sanitizing step, even if its name is in [`VALIDATED_FIRST`].
     pub fn parsed(&mut self) -> &mut Self {
-        self.argument(|arg| arg)
+        self.argument = FieldArg::Parsed;
+        self
     }
 
     /// Validates and sanitizes the argument, null included, with this function alone.
@@ -132,7 +142,7 @@ impl<I, D> Field<I, D> {
     }
 
     fn argument(&mut self, change: impl Fn(Arg) -> Arg + Send + Sync + 'static) -> &mut Self {
-        self.argument = Some(Box::new(change));
+        self.argument = FieldArg::Changed(Box::new(change));
         self
     }
 
@@ -347,9 +357,9 @@ impl<I, D> Fields<I, D> {
         let arg = |row: &Field<I, D>| {
             let schema = Schema::compile(row.source());
             let arg = match &row.argument {
-                Some(change) => change(Arg::new(schema)),
-                None if VALIDATED_FIRST.contains(&row.name.as_str()) => Arg::by_schema(schema),
-                None => Arg::new(schema),
+                FieldArg::Changed(change) => change(Arg::new(schema)),
+                FieldArg::Derived if VALIDATED_FIRST.contains(&row.name.as_str()) => Arg::by_schema(schema),
+                FieldArg::Derived | FieldArg::Parsed => Arg::new(schema),
             };
             Arg { unlisted: row.unlisted, ..arg }
         };
@@ -360,7 +370,7 @@ impl<I, D> Fields<I, D> {
     pub fn args(&self, kind: MethodKind) -> Args {
         let mut args = endpoint_args(&self.item_schema(), kind);
         for row in &self.rows {
-            if let (Some(change), Some(arg)) = (&row.argument, args.0.get_mut(&row.name)) {
+            if let (FieldArg::Changed(change), Some(arg)) = (&row.argument, args.0.get_mut(&row.name)) {
                 *arg = change(std::mem::take(arg));
             }
         }
