@@ -31,11 +31,8 @@ pub trait RegistryEntries: Send + Sync + Sized + 'static {
     /// Whether a list omits the entries that cannot be prepared, instead of failing.
     const OMITS_FAILED: bool = false;
 
-    /// The key of an entry in lists that are objects; `None` if lists are arrays.
-    const LIST_KEY: Option<fn(&Self::Entry) -> &str> = None;
-
-    /// Whether an empty list with keys is an object. By default it is an empty array, as in PHP.
-    const EMPTY_LIST_IS_OBJECT: bool = false;
+    /// The form of lists.
+    const LIST: ListForm<Self::Entry> = ListForm::Array;
 
     /// The field table.
     fn fields() -> Fields<Self::Entry, ()>;
@@ -92,6 +89,16 @@ pub trait RegistryEntries: Send + Sync + Sized + 'static {
     fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>>;
 }
 
+/// The form of a list, with the key of an entry if it is an object.
+pub enum ListForm<T> {
+    /// An array.
+    Array,
+    /// An object.
+    Object(fn(&T) -> &str),
+    /// An object, or an array if it is empty, as PHP has it.
+    ObjectUnlessEmpty(fn(&T) -> &str),
+}
+
 /// The entries of a list.
 pub struct Listed<T> {
     /// The entries, in order.
@@ -137,7 +144,7 @@ impl<S: RegistryEntries> RegistryFamily<S> {
 
     /// The endpoint of the list.
     pub fn list_endpoint(&self, args: Args) -> Endpoint<Self> {
-        let form = if S::LIST_KEY.is_some() { Returns::Map } else { Returns::List };
+        let form = if matches!(S::LIST, ListForm::Array) { Returns::List } else { Returns::Map };
         self.endpoint(get(Self::list, Self::can_list).returns(form), args)
     }
 
@@ -183,12 +190,14 @@ impl<S: RegistryEntries> RegistryFamily<S> {
                 Err(error) => return Err(error),
             }
         }
-        response.data = match S::LIST_KEY {
-            Some(_) if S::EMPTY_LIST_IS_OBJECT && items.is_empty() => Value::Object(Map::new()),
-            Some(key) => {
+        response.data = match S::LIST {
+            ListForm::Array => {
+                items.into_iter().map(|(_, item, links)| respond::with_links(item, links, req)).collect()
+            }
+            ListForm::Object(_) if items.is_empty() => Value::Object(Map::new()),
+            ListForm::Object(key) | ListForm::ObjectUnlessEmpty(key) => {
                 respond::keyed(items.into_iter().map(|(entry, item, links)| (key(&entry).to_owned(), item, links)), req)
             }
-            None => items.into_iter().map(|(_, item, links)| respond::with_links(item, links, req)).collect(),
         };
         Ok(response)
     }

@@ -20,7 +20,7 @@ use crate::{
     caller,
     contexts::{EDIT, EMBED_VIEW_EDIT, VIEW_EDIT},
     links::with_query,
-    registry_family::{Listed, RegistryEntries, RegistryFamily},
+    registry_family::{ListForm, Listed, RegistryEntries, RegistryFamily},
 };
 
 /// The caller may not view statuses in context `edit`.
@@ -57,7 +57,7 @@ impl RegistryEntries for Statuses {
     type Entry = PostStatus;
     const OBJECT: &'static str = "status";
     const CACHEABLE: bool = true;
-    const LIST_KEY: Option<fn(&PostStatus) -> &str> = Some(|status| &status.name);
+    const LIST: ListForm<PostStatus> = ListForm::ObjectUnlessEmpty(|status| &status.name);
 
     #[rustfmt::skip]
     fn fields() -> Fields<PostStatus, ()> {

@@ -22,7 +22,7 @@ use crate::{
     caller,
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     errors, labels,
-    registry_family::{Listed, RegistryEntries, RegistryFamily, route_url},
+    registry_family::{ListForm, Listed, RegistryEntries, RegistryFamily, route_url},
 };
 
 /// The caller may not view any taxonomy in context `edit`.
@@ -92,8 +92,7 @@ impl RegistryEntries for TaxonomyFamily {
     type Entry = TaxonomyItem;
     const OBJECT: &'static str = "taxonomy";
     const CACHEABLE: bool = true;
-    const LIST_KEY: Option<fn(&TaxonomyItem) -> &str> = Some(|t| &t.taxonomy.name);
-    const EMPTY_LIST_IS_OBJECT: bool = true;
+    const LIST: ListForm<TaxonomyItem> = ListForm::Object(|t| &t.taxonomy.name);
 
     #[rustfmt::skip]
     fn fields() -> Fields<TaxonomyItem, ()> {

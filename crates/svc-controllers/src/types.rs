@@ -23,7 +23,7 @@ use crate::{
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
     errors::forbidden_context,
     labels,
-    registry_family::{Listed, RegistryEntries, RegistryFamily, route_url},
+    registry_family::{ListForm, Listed, RegistryEntries, RegistryFamily, route_url},
 };
 
 /// The caller may not view any type in context `edit`.
@@ -103,7 +103,7 @@ impl RegistryEntries for Types {
     type Entry = TypeItem;
     const OBJECT: &'static str = "type";
     const CACHEABLE: bool = true;
-    const LIST_KEY: Option<fn(&TypeItem) -> &str> = Some(|t| &t.post_type.name);
+    const LIST: ListForm<TypeItem> = ListForm::ObjectUnlessEmpty(|t| &t.post_type.name);
 
     #[rustfmt::skip]
     fn fields() -> Fields<TypeItem, ()> {

@@ -18,7 +18,7 @@ use crate::{
     LINK_RELATION, RestSite,
     args::context_args,
     contexts::EMBED_VIEW_EDIT,
-    registry_family::{Listed, RegistryEntries, RegistryFamily, entry_links, route_url},
+    registry_family::{ListForm, Listed, RegistryEntries, RegistryFamily, entry_links, route_url},
     request::can,
 };
 
@@ -40,7 +40,7 @@ fn location(cx: &Context, site: &Arc<Site>, name: &str, description: &str) -> Re
 impl RegistryEntries for MenuLocations {
     type Entry = Location;
     const OBJECT: &'static str = "menu-location";
-    const LIST_KEY: Option<fn(&Location) -> &str> = Some(|location| &location.name);
+    const LIST: ListForm<Location> = ListForm::ObjectUnlessEmpty(|location| &location.name);
 
     #[rustfmt::skip]
     fn fields() -> Fields<Location, ()> {
