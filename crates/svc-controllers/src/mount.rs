@@ -9,8 +9,8 @@ use svc_media::RegisteredSize;
 use svc_model::{PostId, PostType, RouteFamily};
 use svc_routing::{ApiUrls, DependsOn, Link, Map, ParamOrder, Registry, Request, Response, SiteInfo};
 use svc_schema::Error;
-use svc_site::{Access, Settings, Site, media::sizes, menus::item::MENU, permalinks};
-use svc_store::{MetaKind, meta, posts};
+use svc_site::{Access, Settings, Site, SiteResult, media::sizes, menus::item::MENU, permalinks};
+use svc_store::{Db, MetaKind, meta, posts};
 use svc_versions::{Context, Transport};
 
 use crate::{
@@ -323,7 +323,7 @@ fn complete_index(mut response: Response, req: &Request, site: &Site) -> Respons
     if req.wants("site_icon_url") {
         let file = match icon {
             0 => None,
-            id => site.read(req.cx(), |db| Ok(meta::get(db, MetaKind::Post, id, "_wp_attached_file")?)).ok().flatten(),
+            id => read_or_omit(site, req, |db| Ok(meta::get(db, MetaKind::Post, id, "_wp_attached_file")?)).flatten(),
         };
         let url = file.map_or(String::new(), |file| format!("{}/{}", settings.uploads_url(), file.text()));
         data.insert("site_icon_url".to_owned(), json!(url));
@@ -335,6 +335,11 @@ fn complete_index(mut response: Response, req: &Request, site: &Site) -> Respons
     }
     add_image_links(&mut response, req, site, &settings, wants_links);
     response
+}
+
+/// What is read for the index. If the database fails, the index has the rest, and is not cached.
+fn read_or_omit<T>(site: &Site, req: &Request, read: impl FnOnce(&mut Db) -> SiteResult<T>) -> Option<T> {
+    site.read(req.cx(), read).inspect_err(|_| req.cx().never()).ok()
 }
 
 /// How clients process images before they upload them.
@@ -362,7 +367,7 @@ fn add_image_links(response: &mut Response, req: &Request, site: &Site, settings
         return;
     }
     let ids: Vec<PostId> = images.iter().map(|(option, _)| PostId(settings.number(option))).collect();
-    let Ok(posts) = site.read(req.cx(), |db| Ok(posts::get_many(db, &ids)?)) else { return };
+    let Some(posts) = read_or_omit(site, req, |db| Ok(posts::get_many(db, &ids)?)) else { return };
     for ((option, _), id) in images.into_iter().zip(ids) {
         let post = posts.iter().find(|post| post.id == id);
         let href =
