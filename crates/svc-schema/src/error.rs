@@ -53,9 +53,13 @@ impl Error {
         self.0.messages.is_empty()
     }
 
-    /// Sets the field `status` of the first code's data. Other fields stay unchanged.
+    /// Sets the field `status` of the first code's data. Other fields stay unchanged. A number that is not the status of an error is
+    /// replaced by 500, and fails tests.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
+        let is_error = (400..600).contains(&status);
+        debug_assert!(is_error, "{status} is not the status of an error");
+        let status = if is_error { status } else { DEFAULT_STATUS };
         let code = self.code().to_owned();
         if let Some(Value::Object(map)) = self.data_mut(&code) {
             map.insert("status".to_owned(), status.into());

@@ -1,4 +1,5 @@
 //! Tests of the public API.
 
 mod arbitrary;
+mod errors;
 mod rules;
