@@ -8,7 +8,7 @@ use svc_auth::{
     Secret,
     session::{LIFETIME, Sessions},
 };
-use svc_site::{hashing, mail};
+use svc_site::mail;
 use svc_store::{MetaKind, Tx, meta, users};
 
 use crate::{
@@ -148,7 +148,8 @@ impl LoginPages {
             self.attempts.report_failed(parts.client, &user.login, LoginFailure::TooManyAttempts);
             return Err(Refusal::wait(StatusCode::TOO_MANY_REQUESTS, "Too many attempts.", seconds(wait)));
         }
-        match hashing::verify(Some(user.pass.clone()), Secret::new(typed)).await {
+        let hashing = &self.identities.site.password_hashing;
+        match hashing.verify(Some(user.pass.clone()), Secret::new(typed)).await {
             Ok(true) => {
                 // With a second factor, the password alone says nothing about who is at this network.
                 if session.two_factor.is_none() {

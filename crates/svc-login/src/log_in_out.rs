@@ -9,10 +9,7 @@ use axum::{
 };
 use http::{Method, StatusCode, header};
 use svc_auth::{Scheme, Secret};
-use svc_site::{
-    Settings,
-    hashing::{self, HashFailure},
-};
+use svc_site::{Settings, hashing::HashFailure};
 use svc_store::Tx;
 use validator::Validate;
 
@@ -182,7 +179,7 @@ impl LoginPages {
         }
         let found = self.identities.by_name(&parts.cx, &name)?;
         let stored = found.as_ref().map(|s| s.user.pass.clone());
-        match hashing::verify(stored, Secret::new(&typed.password)).await {
+        match self.identities.site.password_hashing.verify(stored, Secret::new(&typed.password)).await {
             Ok(true) => {}
             Ok(false) => {
                 let why = if found.is_some() { LoginFailure::WrongPassword } else { LoginFailure::UnknownUser };

@@ -12,7 +12,7 @@ use svc_auth::{
     cookie::site_hash,
     reset_key::{self, ResetKeyError},
 };
-use svc_site::{Settings, hashing, hashing::HashFailure, mail};
+use svc_site::{Settings, hashing::HashFailure, mail};
 use svc_store::{Tx, users};
 
 use crate::{
@@ -151,7 +151,7 @@ impl LoginPages {
         if let Some(fault) = password_fault(new, again) {
             return Ok(self.reset_form(StatusCode::BAD_REQUEST, settings, &login, &key, &fault));
         }
-        let hash = match hashing::hash(Secret::new(new)).await {
+        let hash = match self.identities.site.password_hashing.hash(Secret::new(new)).await {
             Ok(hash) => hash,
             Err(HashFailure::TooLong) => {
                 let text = "The new password is too long.";

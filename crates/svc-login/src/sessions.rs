@@ -7,7 +7,6 @@ use svc_auth::{
     two_factor,
 };
 use svc_model::User;
-use svc_site::hashing;
 use svc_store::{MetaKind, StoredText, Tx, meta, users};
 
 use crate::{
@@ -40,7 +39,8 @@ impl LoginPages {
             return Ok(old);
         }
         // If hashing fails, the old hash stays.
-        let Ok(new) = hashing::hash(Secret::new(password_typed)).await else { return Ok(old) };
+        let hashing = &self.identities.site.password_hashing;
+        let Ok(new) = hashing.hash(Secret::new(password_typed)).await else { return Ok(old) };
         let id = user.id;
         let replace = move |tx: &mut Tx| match users::get(tx, id)? {
             // Only if the hash is still the one that was checked.

@@ -10,7 +10,7 @@ use axum::{
 use http::{Method, StatusCode, header};
 use svc_auth::Secret;
 use svc_new_site::setup::{self, Answers};
-use svc_site::{Settings, hashing};
+use svc_site::{Settings, hashing::HashFailure};
 use svc_store::Tx;
 
 use crate::{
@@ -149,9 +149,9 @@ impl LoginPages {
             Ok(answers) => (answers, form.get("admin_password")),
             Err(text) => return rejected(StatusCode::BAD_REQUEST, &text),
         };
-        answers.hash = match hashing::hash(Secret::new(password)).await {
+        answers.hash = match self.identities.site.password_hashing.hash(Secret::new(password)).await {
             Ok(hash) => hash,
-            Err(hashing::HashFailure::TooLong) => {
+            Err(HashFailure::TooLong) => {
                 return rejected(StatusCode::BAD_REQUEST, "The password is too long.");
             }
             Err(_) => {

@@ -6,8 +6,8 @@ use svc_auth::{Caller, Secret};
 use svc_model::{User, UserId};
 use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
-    Access, Settings,
-    hashing::{self, HashFailure},
+    Access, Settings, Site,
+    hashing::HashFailure,
     mail::accounts::NewUserMails,
     revisions::RevisionAuthor,
     users::{draft::UserDraft, save::SaveUser},
@@ -19,9 +19,9 @@ use super::{Users, errors, fields::OBJECT};
 use crate::{caller, respond};
 
 /// Hashes a new password. Failures become errors of the REST API.
-async fn hash(password: Secret) -> Result<String> {
+async fn hash(site: &Site, password: Secret) -> Result<String> {
     let failed = |code, status| svc_schema::Error::new(code, "The password could not be stored.").with_status(status);
-    hashing::hash(password).await.map_err(|failure| match failure {
+    site.password_hashing.hash(password).await.map_err(|failure| match failure {
         HashFailure::TooLong => errors::invalid_password(),
         HashFailure::Busy => failed("rest_service_unavailable", 503),
         HashFailure::Unavailable => failed("rest_internal_error", 500),
@@ -40,7 +40,7 @@ impl Users {
         }
         self.check_roles(req, &draft, &settings, &caller, existing.as_ref())?;
         let hash = match draft.password.take() {
-            Some(password) => Some(hash(password).await?),
+            Some(password) => Some(hash(&self.site, password).await?),
             None => None,
         };
         let mails = req.extensions().get::<NewUserMails>().copied();

@@ -28,7 +28,9 @@ pub use self::{
     setup::{Clock, Policies, Services, SiteSetup},
 };
 use crate::{
-    Settings, SiteError, SiteResult, outage,
+    Settings, SiteError, SiteResult,
+    hashing::PasswordHashing,
+    outage,
     preconditions::Pending,
     registries::Registries,
     settings::{languages::Languages, urls::Urls},
@@ -63,6 +65,8 @@ pub struct Site {
     pub scheduled: Scheduled,
     /// Limits the number of images processed at a time.
     pub image_work: Arc<Semaphore>,
+    /// Hashes and verifies passwords.
+    pub password_hashing: PasswordHashing,
     url: Option<String>,
     clock: Clock,
     keys: Option<Keys>,
@@ -110,6 +114,7 @@ impl Site {
             extensions,
             scheduled,
             image_work: Arc::new(Semaphore::new(MAX_IMAGES_IN_PROGRESS)),
+            password_hashing: PasswordHashing::default(),
             url,
             clock,
             keys,

@@ -16,7 +16,6 @@ use svc_wxr::{Author, Entry, ReadError, Reader, SiteInfo};
 use crate::{
     Site,
     errors::transfer as errors,
-    hashing,
     users::{draft::UserDraft, save::SaveUser},
 };
 
@@ -100,7 +99,7 @@ async fn create(
 ) -> Result<UserId, Error> {
     let settings = site.settings(cx)?;
     let password = random_text(32).map_err(|_| errors::no_password())?;
-    let hash = hashing::hash(password).await.map_err(|_| errors::no_password())?;
+    let hash = site.password_hashing.hash(password).await.map_err(|_| errors::no_password())?;
     // Old files have no addresses.
     let email =
         if svc_text::is_email(&author.email) { author.email.clone() } else { format!("{login}@example.invalid") };
