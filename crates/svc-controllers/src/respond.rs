@@ -114,6 +114,12 @@ pub(crate) fn with_links(mut item: Map, links: Option<Links>, req: &Request) -> 
     if item.is_empty() { Value::Array(Vec::new()) } else { Value::Object(item) }
 }
 
+/// A response with a list of these items, without pages.
+pub(crate) fn list(items: impl IntoIterator<Item = (Map, Option<Links>)>, req: &Request) -> Response {
+    let items = items.into_iter().map(|(item, links)| with_links(item, links, req));
+    Response::new(Value::Array(items.collect()))
+}
+
 /// A map of items by name, as the registry routes return it; `[]` if there are no items, as in PHP.
 pub(crate) fn keyed(items: impl IntoIterator<Item = (String, Map, Option<Links>)>, req: &Request) -> Value {
     let items: Map = items.into_iter().map(|(name, item, links)| (name, with_links(item, links, req))).collect();

@@ -6,7 +6,7 @@ mod errors;
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use svc_auth::{
     Caller, Secret,
     application_password::{self, ApplicationPassword},
@@ -233,9 +233,9 @@ impl ApplicationPasswords {
         for record in records {
             let links = view.wants_links().then(|| self.links(&owner, &record, &caller));
             let fields = self.prepare(&req, &PasswordItem { record, plain: None }, &view).await?;
-            items.push(respond::with_links(fields, links, &req));
+            items.push((fields, links));
         }
-        Ok(Response::new(Value::Array(items)))
+        Ok(respond::list(items, &req))
     }
 
     // Fetch

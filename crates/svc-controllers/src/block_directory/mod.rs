@@ -182,9 +182,9 @@ impl BlockDirectory {
             let mut item: Map<String, Value> = plan.prepare(&block);
             respond::add_extra(&self.extra, OBJECT, &mut item, &req, &view).await?;
             let links = self.links(req.cx(), &block.text("slug"), &installed)?;
-            items.push(respond::with_links(item, view.wants_links().then_some(links), &req));
+            items.push((item, view.wants_links().then_some(links)));
         }
-        Ok(Response::new(items))
+        Ok(respond::list(items, &req))
     }
 }
 

@@ -143,9 +143,9 @@ impl Plugins {
         let mut data = Vec::new();
         for item in items.iter().filter(|item| is_wanted(item)) {
             let links = wants_links.then(|| self.links(item, &settings, may_delete));
-            data.push(respond::with_links(self.data(item, &req).await?, links, &req));
+            data.push((self.data(item, &req).await?, links));
         }
-        Ok(Response::new(data))
+        Ok(respond::list(data, &req))
     }
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<PluginItem> {

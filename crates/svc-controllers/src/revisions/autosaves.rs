@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use svc_model::{Post, PostType, RouteFamily};
 use svc_resource::View;
 use svc_routing::{CREATABLE, Controller, ExtraFields, Links, Map, Request, Response, Result, Route, get, on};
@@ -142,8 +141,7 @@ impl Autosaves {
         let view = respond::view(&req);
         let autosaves = self.site.read(req.cx(), |db| Ok(posts::autosaves(db, parent.post.id)?))?;
         let shown = self.show(&req, &parent, autosaves, &view).await?.into_iter();
-        let values = shown.map(|(data, links)| respond::with_links(data, links.filter(|_| view.wants_links()), &req));
-        Ok(Response::new(Value::Array(values.collect())))
+        Ok(respond::list(shown.map(|(data, links)| (data, links.filter(|_| view.wants_links()))), &req))
     }
 
     // Fetch

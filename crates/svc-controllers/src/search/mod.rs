@@ -214,14 +214,14 @@ impl Search {
             // A term of several taxonomies is found several times.
             let response = match response {
                 Some(joined) => joined,
-                None => response_of(self.prepare(&**handler, values(&page.ids), &req, &url).await?, &req),
+                None => respond::list(self.prepare(&**handler, values(&page.ids), &req, &url).await?, &req),
             };
             (response, page.paging)
         } else {
             let found = handler.search(req.clone()).await?;
             let paging = paging(&found)?;
             let items = self.prepare(&**handler, found.ids, &req, &url).await?;
-            (response_of(items, &req), paging)
+            (respond::list(items, &req), paging)
         };
         let response = collection::with_totals(&self.site, response, paging.total, paging.pages());
         Ok(collection::with_page_links(response, paging.links_from_page(&url, &query)))
@@ -253,12 +253,6 @@ impl Search {
 
 fn values(ids: &[i64]) -> Vec<Value> {
     ids.iter().copied().map(Value::from).collect()
-}
-
-/// A response with these results.
-fn response_of(items: Vec<(Map, Option<Links>)>, req: &Request) -> Response {
-    let items = items.into_iter().map(|(item, links)| respond::with_links(item, links, req)).collect();
-    Response::new(Value::Array(items))
 }
 
 /// Returns the sanitizer of `subtype`: it parses slugs by the parameter's schema and drops those that the handler of the

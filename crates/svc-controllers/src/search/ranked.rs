@@ -23,7 +23,7 @@ use svc_store::{
     terms,
 };
 
-use super::{ANY, MAX_PER_PAGE, posts::PostSearch, response_of};
+use super::{ANY, MAX_PER_PAGE, posts::PostSearch};
 use crate::{caller, collection, contexts::VIEW_EMBED, respond};
 
 /// Maximum length of the search text, in characters.
@@ -112,7 +112,7 @@ impl RankedPosts {
             links.add("collection", svc_routing::Link::new(url));
             Some((item, view.wants_links().then_some(links)))
         });
-        let response = response_of(items.collect(), req);
+        let response = respond::list(items, req);
         let response = collection::with_totals(site, response, found.total, paging.pages());
         Ok(collection::with_page_links(response, paging.links_from_page(url, &req.params().query)))
     }

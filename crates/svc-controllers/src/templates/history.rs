@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
 use svc_resource::{Fields, Params, View};
@@ -195,9 +195,7 @@ impl TemplateHistory {
 
     async fn list_autosaves(self: Arc<Self>, req: Request, parent: TemplateParent) -> Result<Response> {
         let rows = self.site.read(req.cx(), |db| Ok(posts::autosaves(db, parent.post.id)?))?;
-        let prepared = self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?;
-        let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
-        Ok(Response::new(Value::Array(data)))
+        Ok(respond::list(self.show(&req, &parent, rows, &respond::view(&req), AUTOSAVES).await?, &req))
     }
 
     /// The latest autosave of the template. Like WordPress, it ignores the id in the path.

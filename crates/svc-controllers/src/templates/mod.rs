@@ -193,9 +193,7 @@ impl Templates {
             }),
         }
         let view = respond::view(&req);
-        let prepared = self.prepare(items, &req, &view, &settings).await?;
-        let data = prepared.into_iter().map(|(item, links)| respond::with_links(item, links, &req)).collect();
-        Ok(Response::new(Value::Array(data)))
+        Ok(respond::list(self.prepare(items, &req, &view, &settings).await?, &req))
     }
 
     /// The template that would render a page whose most specific template has this slug.

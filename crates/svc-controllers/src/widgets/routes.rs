@@ -162,9 +162,9 @@ impl WidgetRoutes {
         let mut items = Vec::with_capacity(found.len());
         for item in &found {
             let links = self.links(item, &settings, &req);
-            items.push(respond::with_links(self.finish(item, &req).await?, links, &req));
+            items.push((self.finish(item, &req).await?, links));
         }
-        Ok(Response::new(Value::Array(items)))
+        Ok(respond::list(items, &req))
     }
 
     // Fetch
