@@ -6,8 +6,8 @@ use std::{
 };
 
 use svc_auth::Caller;
-use svc_content::shortcodes::Page;
-use svc_model::{Post, PostId, PostType, Term, UserId};
+use svc_content::{blocks::BlockTypes, shortcodes::Page};
+use svc_model::{Post, PostId, PostType, Taxonomy, Term, UserId};
 use svc_render::{
     SiteRenderer,
     blocks::{self, BlockViewer},
@@ -20,6 +20,7 @@ use svc_routing::Request;
 use svc_site::{
     Access, Settings, Site, SiteResult, hooked_blocks,
     languages::{Languages, Translated},
+    media::attached::AttachmentFiles,
     permalinks::{self, PermalinkParts, category_paths, first_category},
     posts::{draft::PostDraft, slugs},
 };
@@ -62,6 +63,29 @@ pub(crate) struct PostLoader<'a> {
     pub records_items: bool,
 }
 
+/// What the items of a page need besides their rows.
+struct Related<'a> {
+    /// The taxonomies of the type that the REST API has.
+    taxonomies: Vec<&'a Taxonomy>,
+    /// The block types, in the context `edit` of a type with hooked blocks.
+    hooked_types: Option<Arc<BlockTypes>>,
+    meta: HashMap<i64, Meta>,
+    /// The files of attachments, and the permalinks of the posts to which they are attached.
+    attached: HashMap<PostId, (AttachmentFiles, Option<String>)>,
+    images: Arc<SiteImages>,
+    /// The state of shortcodes on the page.
+    page: Arc<Mutex<Page>>,
+    terms: HashMap<PostId, Vec<Term>>,
+    languages: HashMap<i64, ItemLanguages>,
+    permalink_parts: HashMap<PostId, PermalinkParts>,
+    /// The number of revisions, and the latest one.
+    revisions: HashMap<PostId, (u64, PostId)>,
+    parent_urls: HashMap<PostId, String>,
+    /// The featured images that links may name.
+    media: HashSet<PostId>,
+    slugs: HashMap<PostId, String>,
+}
+
 impl PostLoader<'_> {
     /// Loads the data that the plan reads: one query per kind of related data, regardless of the number of posts.
     pub(crate) fn load(
@@ -71,63 +95,7 @@ impl PostLoader<'_> {
         rows: Vec<Post>,
         plan: &Plan<'_, PostItem, PostDraft>,
     ) -> SiteResult<Vec<LoadedPost>> {
-        let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
-        let raw_ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-        let wants_links = self.view.wants_links();
-        let taxonomies: Vec<_> =
-            self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
-
-        let is_attachment = self.post_type.name == "attachment";
-        let edit = self.view.context == "edit";
-        let hooked_types =
-            (edit && hooked_blocks::applies_to(&self.post_type.name)).then(|| self.site.block_types(self.settings));
-        let has_hooks = hooked_types.as_ref().is_some_and(|types| !types.hooks().is_empty());
-        let wants_meta = wants_links
-            || is_attachment
-            || has_hooks && plan.wants("content.raw")
-            || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
-        let mut meta = if wants_meta {
-            db.recorded_by_caller(|db| meta::load(db, MetaKind::Post, &raw_ids))?
-        } else {
-            HashMap::new()
-        };
-        let wants_permalinks = plan.wants_any(&["link", "permalink_template"]);
-        let mut attached = match is_attachment {
-            true => attachment::attached(db, self.site, self.settings, self.caller, &rows, &meta)?,
-            false => HashMap::new(),
-        };
-        let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);
-        let rendered: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
-        let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &rendered)?);
-        let page: Arc<Mutex<Page>> = Arc::default();
-        let languages = self.settings.languages_of_type(&self.post_type.name);
-        let languages = languages.filter(|_| plan.wants_any(&[LANG, TRANSLATIONS]));
-        let wants_terms = plan.wants_any(&["format", "class_list"])
-            || languages.is_some()
-            || (wants_permalinks && self.settings.urls.uses_category())
-            || (wants_permalinks && self.settings.urls.have_language_of_type(&self.post_type.name))
-            || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
-        let mut terms =
-            if wants_terms { db.recorded_by_caller(|db| terms::of_objects(db, &ids))? } else { HashMap::new() };
-        let mut of_languages = match languages {
-            Some(languages) => self.languages(db, languages, &rows, &terms)?,
-            None => HashMap::new(),
-        };
-        let mut permalink_parts =
-            if wants_permalinks { self.permalink_parts(db, &rows, &terms)? } else { HashMap::new() };
-        for post in rows.iter().filter(|post| wants_permalinks && post.status == "private") {
-            permalink_parts.entry(post.id).or_default().unreadable = !access.can_read(self.caller, post);
-        }
-        let revisions = if wants_links && self.post_type.supports("revisions") {
-            db.recorded_by_caller(|db| posts::revision_counts(db, &ids))?
-        } else {
-            HashMap::new()
-        };
-        let mut parent_urls =
-            if wants_links && self.post_type.hierarchical { self.parent_urls(db, &rows)? } else { HashMap::new() };
-        let media = if wants_links { self.readable_media(db, &meta)? } else { HashSet::new() };
-        let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, &rows)? } else { HashMap::new() };
-
+        let mut related = self.related(db, access, &rows, plan)?;
         let requested = blocks::RequestedTexts {
             content: plan.wants("content.rendered"),
             excerpt: plan.wants("excerpt.rendered"),
@@ -138,66 +106,154 @@ impl PostLoader<'_> {
             let viewer = self.req.map(|req| block_viewer(cx, self.site, self.settings, req)).unwrap_or_default();
             BlockViewer { missing: self.missing.clone(), ..viewer }
         };
-        let cx = db.cx().clone();
-        let mut texts = blocks::render_dynamic(
-            self.renderer,
-            self.settings,
-            viewer,
-            db,
-            &rows,
-            requested,
-            &RenderOptions::new(&cx, &images, &page),
-        )?
-        .into_iter();
-
-        let hides_users = self.site.policies.users.hides_from(self.caller);
-        let load = |mut post: Post| {
-            let id = post.id;
-            let rights = (wants_links || edit && post.is_protected())
-                .then(|| PostRights::of(self.caller, access, &post, self.post_type, &taxonomies, wants_links && edit));
-            let has_password = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
-            let unlocked = has_password || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
-            let (attached, parent) = attached.remove(&id).unzip();
-            let mut parts = permalink_parts.remove(&id).unwrap_or_default();
-            parts.parent = parent.flatten();
-            if hides_users {
-                post.author = UserId::default();
-            }
-            let item = PostItem {
-                cx: cx.clone(),
-                attached,
-                images: Arc::clone(&images),
-                page: Arc::clone(&page),
-                hooked_types: hooked_types.clone(),
-                stored_meta: meta.remove(&id.0).unwrap_or_default(),
-                terms: terms.remove(&id).unwrap_or_default(),
-                permalink_parts: parts,
-                languages: of_languages.remove(&id.0).unwrap_or_default(),
-                parent_url: parent_urls.remove(&id).unwrap_or_default(),
-                generated_slug: slugs.get(&id).cloned().unwrap_or_default(),
-                post,
-                post_type: Arc::clone(self.post_type),
-                site: Arc::clone(self.site),
-                renderer: Arc::clone(self.renderer),
-                settings: Arc::clone(self.settings),
-                unlocked,
-                excerpt_length: self.excerpt_length,
-                rendered: texts.next().unwrap_or_default(),
-            };
-            let count = revisions.get(&id).copied().unwrap_or_default();
-            let links = rights
-                .filter(|_| wants_links)
-                .map(|r| links::links(&item, &r, Revisions { count: count.0, latest: count.1 }, &media, edit));
-            LoadedPost { item, links }
-        };
+        let (cx, images, page) = (db.cx().clone(), Arc::clone(&related.images), Arc::clone(&related.page));
+        let options = RenderOptions::new(&cx, &images, &page);
+        let texts = blocks::render_dynamic(self.renderer, self.settings, viewer, db, &rows, requested, &options)?;
+        let mut texts = texts.into_iter();
+        let load = |post| self.loaded(&cx, access, post, &mut related, texts.next().unwrap_or_default());
         let mut loaded: Vec<LoadedPost> = rows.into_iter().map(load).collect();
-        if is_attachment && plan.wants("description.rendered") {
-            self.render_descriptions(db, &mut loaded, viewer, &RenderOptions::new(&cx, &images, &page))?;
+        if self.is_of_attachments() && plan.wants("description.rendered") {
+            self.render_descriptions(db, &mut loaded, viewer, &options)?;
         }
         if self.records_items {
             loaded.iter().for_each(|loaded| loaded.item.record_dependencies());
         }
         Ok(loaded)
+    }
+
+    fn is_of_attachments(&self) -> bool {
+        self.post_type.name == "attachment"
+    }
+
+    fn is_edited(&self) -> bool {
+        self.view.context == "edit"
+    }
+
+    /// Loads what the plan reads besides the rows.
+    fn related(
+        &self,
+        db: &mut Db,
+        access: &Access<'_>,
+        rows: &[Post],
+        plan: &Plan<'_, PostItem, PostDraft>,
+    ) -> SiteResult<Related<'_>> {
+        let ids: Vec<PostId> = rows.iter().map(|p| p.id).collect();
+        let raw_ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let wants_links = self.view.wants_links();
+        let taxonomies: Vec<_> =
+            self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest).collect();
+        let hooked_types = (self.is_edited() && hooked_blocks::applies_to(&self.post_type.name))
+            .then(|| self.site.block_types(self.settings));
+        let has_hooks = hooked_types.as_ref().is_some_and(|types| !types.hooks().is_empty());
+        let wants_meta = wants_links
+            || self.is_of_attachments()
+            || has_hooks && plan.wants("content.raw")
+            || plan.wants_any(&["meta", "featured_media", "template", "class_list"]);
+        let meta = match wants_meta {
+            true => db.recorded_by_caller(|db| meta::load(db, MetaKind::Post, &raw_ids))?,
+            false => HashMap::new(),
+        };
+        let attached = match self.is_of_attachments() {
+            true => attachment::attached(db, self.site, self.settings, self.caller, rows, &meta)?,
+            false => HashMap::new(),
+        };
+        let wants_texts = plan.wants_any(&["content", "excerpt", "description", "caption"]);
+        let rendered: Vec<&Post> = rows.iter().filter(|_| wants_texts).collect();
+        let images = Arc::new(SiteImages::of_posts(db, self.site, self.settings, &rendered)?);
+        let wants_permalinks = plan.wants_any(&["link", "permalink_template"]);
+        let languages = self.settings.languages_of_type(&self.post_type.name);
+        let languages = languages.filter(|_| plan.wants_any(&[LANG, TRANSLATIONS]));
+        let wants_terms = plan.wants_any(&["format", "class_list"])
+            || languages.is_some()
+            || (wants_permalinks && self.settings.urls.uses_category())
+            || (wants_permalinks && self.settings.urls.have_language_of_type(&self.post_type.name))
+            || taxonomies.iter().any(|t| plan.wants(&t.rest_base));
+        let terms = match wants_terms {
+            true => db.recorded_by_caller(|db| terms::of_objects(db, &ids))?,
+            false => HashMap::new(),
+        };
+        let languages = match languages {
+            Some(languages) => self.languages(db, languages, rows, &terms)?,
+            None => HashMap::new(),
+        };
+        let mut permalink_parts =
+            if wants_permalinks { self.permalink_parts(db, rows, &terms)? } else { HashMap::new() };
+        for post in rows.iter().filter(|post| wants_permalinks && post.status == "private") {
+            permalink_parts.entry(post.id).or_default().unreadable = !access.can_read(self.caller, post);
+        }
+        let revisions = match wants_links && self.post_type.supports("revisions") {
+            true => db.recorded_by_caller(|db| posts::revision_counts(db, &ids))?,
+            false => HashMap::new(),
+        };
+        let parent_urls =
+            if wants_links && self.post_type.hierarchical { self.parent_urls(db, rows)? } else { HashMap::new() };
+        let media = if wants_links { self.readable_media(db, &meta)? } else { HashSet::new() };
+        let slugs = if plan.wants("generated_slug") { self.generated_slugs(db, rows)? } else { HashMap::new() };
+        let page = Arc::default();
+        Ok(Related {
+            taxonomies,
+            hooked_types,
+            meta,
+            attached,
+            images,
+            page,
+            terms,
+            languages,
+            permalink_parts,
+            revisions,
+            parent_urls,
+            media,
+            slugs,
+        })
+    }
+
+    /// An item with its data, which is taken from `related`, and its links.
+    fn loaded(
+        &self,
+        cx: &Context,
+        access: &Access<'_>,
+        mut post: Post,
+        related: &mut Related<'_>,
+        rendered: blocks::RenderedTexts,
+    ) -> LoadedPost {
+        let (id, wants_links, edit) = (post.id, self.view.wants_links(), self.is_edited());
+        let rights = (wants_links || edit && post.is_protected()).then(|| {
+            PostRights::of(self.caller, access, &post, self.post_type, &related.taxonomies, wants_links && edit)
+        });
+        let has_password = !self.password.is_empty() && super::same_secret(&self.password, &post.password);
+        let unlocked = has_password || (edit && rights.as_ref().is_some_and(PostRights::may_edit));
+        let (attached, parent) = related.attached.remove(&id).unzip();
+        let mut permalink_parts = related.permalink_parts.remove(&id).unwrap_or_default();
+        permalink_parts.parent = parent.flatten();
+        if self.site.policies.users.hides_from(self.caller) {
+            post.author = UserId::default();
+        }
+        let item = PostItem {
+            cx: cx.clone(),
+            attached,
+            images: Arc::clone(&related.images),
+            page: Arc::clone(&related.page),
+            hooked_types: related.hooked_types.clone(),
+            stored_meta: related.meta.remove(&id.0).unwrap_or_default(),
+            terms: related.terms.remove(&id).unwrap_or_default(),
+            languages: related.languages.remove(&id.0).unwrap_or_default(),
+            permalink_parts,
+            parent_url: related.parent_urls.remove(&id).unwrap_or_default(),
+            generated_slug: related.slugs.remove(&id).unwrap_or_default(),
+            post,
+            post_type: Arc::clone(self.post_type),
+            site: Arc::clone(self.site),
+            renderer: Arc::clone(self.renderer),
+            settings: Arc::clone(self.settings),
+            unlocked,
+            excerpt_length: self.excerpt_length,
+            rendered,
+        };
+        let (count, latest) = related.revisions.get(&id).copied().unwrap_or_default();
+        let links = rights
+            .filter(|_| wants_links)
+            .map(|rights| links::links(&item, &rights, Revisions { count, latest }, &related.media, edit));
+        LoadedPost { item, links }
     }
 
     /// Renders the descriptions of attachments with dynamic blocks. Their files precede them.
