@@ -224,7 +224,7 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>, settings_of_site: &S
     registry.mount(OWN_NAMESPACE, move |_| PreviewLinks::new(&links));
     registry.mount(OWN_NAMESPACE, move |_| PermalinkRoutes::new(&permalinks));
     let source = events::source(rest);
-    registry.mount(OWN_NAMESPACE, move |_| events::Changes(source));
+    registry.mount(OWN_NAMESPACE, move |_| events::ChangeFeed(source));
     let (menus, settings) = (Arc::clone(&rest.site), Arc::clone(rest));
     registry.mount(OWN_NAMESPACE, move |_| PublicMenus::new(&menus));
     registry.mount(OWN_NAMESPACE, move |_| PublicSettings::new(&settings));

@@ -9,7 +9,7 @@ use svc_routing::{Conditional, EntityTags, Method, Request, Result, Validators};
 use svc_site::{
     Site,
     object_state::ConditionalObject,
-    preconditions::{ObjectState, Pending, Preconditions, ReadState},
+    preconditions::{ObjectState, PendingPreconditions, Preconditions, ReadState},
 };
 use svc_versions::{Context, VersionedCache};
 
@@ -94,13 +94,13 @@ impl Conditional for ObjectRoute {
         if preconditions.is_empty() {
             return (req, None);
         }
-        let cx = req.cx().with(Pending::new(preconditions, self.read_state(subject)));
+        let cx = req.cx().with(PendingPreconditions::new(preconditions, self.read_state(subject)));
         (req.with_cx(cx), None)
     }
 
     /// Checks before the transaction as well, so that nothing is prepared for a write that will be rejected.
     fn check(&self, req: &Request) -> Result<()> {
-        match req.cx().get::<Pending>().filter(|pending| !pending.is_settled()) {
+        match req.cx().get::<PendingPreconditions>().filter(|pending| !pending.is_settled()) {
             Some(pending) => self.site.read(req.cx(), |db| pending.check(db)),
             None => Ok(()),
         }

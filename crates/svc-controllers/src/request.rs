@@ -1,7 +1,7 @@
 //! Data of a request beyond its parameters: caller, session, application password and client address.
 
 use svc_auth::Caller;
-use svc_render::{blocks::BlockViewer, feeds::Missing};
+use svc_render::{blocks::BlockViewer, feeds::MissingFeeds};
 use svc_routing::{CallerKey, Method, Request, Result};
 use svc_site::{
     Access, Settings, Site, UnlockedPosts,
@@ -51,7 +51,7 @@ pub(crate) fn block_viewer(cx: &Context, site: &Site, settings: &Settings, req: 
     let caller = caller(req);
     BlockViewer {
         url: if query.is_empty() { route } else { format!("{route}{separator}{query}") },
-        missing: Missing::default(),
+        missing: MissingFeeds::default(),
         logout_nonce: if caller.is_logged_in() { nonce(cx, site, req, LOG_OUT) } else { String::new() },
         unlocked: UnlockedPosts::default(),
         caller,

@@ -9,7 +9,7 @@ use svc_discovery::{Announcement, Queried};
 use svc_model::{Post, PostId, Term, Timestamp, User, UserId};
 use svc_render::{SiteRenderer, oembed};
 use svc_render::{
-    feeds::Missing,
+    feeds::MissingFeeds,
     page_template::{self, ListContext, TemplateContext},
 };
 use svc_site::{
@@ -61,7 +61,7 @@ pub(crate) struct PageBuilder<'a> {
     /// Cached style sheet of the theme.
     pub(crate) sheet: &'a Sheet,
     /// Feeds of other sites that are not cached yet.
-    pub(crate) missing: Missing,
+    pub(crate) missing: MissingFeeds,
     /// The viewer of the page.
     pub(crate) visitor: Visitor,
     /// Where the links of signed-in users lead.

@@ -30,7 +30,7 @@ use svc_login::Identities;
 use svc_permalinks::{Lookup, LookupTarget};
 use svc_render::{
     SiteRenderer,
-    feeds::{Missing, with_feeds},
+    feeds::{MissingFeeds, with_feeds},
 };
 use svc_site::{
     Access, Settings, Site, SiteResult,
@@ -141,7 +141,7 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
 }
 
 impl Pages {
-    fn page(&self, parts: &PageRequest, missing: &Missing) -> Result<Page, svc_schema::Error> {
+    fn page(&self, parts: &PageRequest, missing: &MissingFeeds) -> Result<Page, svc_schema::Error> {
         self.renderer.site.read(&parts.cx, |db| {
             let settings = self.renderer.site.settings_in(db)?;
             if parts.url.path.ends_with("/xmlrpc.php") {

@@ -1,7 +1,7 @@
 //! Fetches, parses and caches external feeds for the RSS block.
 //!
 //! Blocks are rendered within a snapshot of the store, where waiting for the network is not allowed. A feed that is not
-//! cached is recorded in [`Missing`]; the caller fetches the missing feeds after the snapshot has ended and renders again.
+//! cached is recorded in [`MissingFeeds`]; the caller fetches the missing feeds after the snapshot has ended and renders again.
 //!
 //! Concurrent responses share one fetch per feed. A page may show one of the site's own feeds, whose rendering may need the
 //! same page: requests of the server to itself carry [`FETCH_HEADER`], and their responses fetch nothing ([`OwnFetch`]).
@@ -20,7 +20,7 @@ use tokio::{sync::Notify, task::JoinSet};
 use crate::renderer::SiteRenderer;
 pub use crate::renderer::{
     feed_cache::{FETCH_HEADER, FeedCache, FeedEntries, FeedEntry},
-    missing::Missing,
+    missing::MissingFeeds,
 };
 
 /// Maximum number of renderings after the first one.
@@ -48,9 +48,9 @@ pub struct OwnFetch;
 pub async fn with_feeds<T, E>(
     cx: &Context,
     renderer: &Arc<SiteRenderer>,
-    render: impl Fn(&Missing) -> Result<T, E>,
+    render: impl Fn(&MissingFeeds) -> Result<T, E>,
 ) -> Result<T, E> {
-    let missing = Missing::default();
+    let missing = MissingFeeds::default();
     let mut rendered = render(&missing)?;
     for _ in 0..MAX_RERENDERS {
         let urls = missing.take();
@@ -70,9 +70,9 @@ pub async fn with_feeds<T, E>(
 pub fn with_cached_feeds<T, E>(
     cx: &Context,
     renderer: &SiteRenderer,
-    render: impl FnOnce(&Missing) -> Result<T, E>,
+    render: impl FnOnce(&MissingFeeds) -> Result<T, E>,
 ) -> Result<T, E> {
-    let missing = Missing::default();
+    let missing = MissingFeeds::default();
     let rendered = render(&missing)?;
     let urls = missing.take();
     if !urls.is_empty() && cx.get::<OwnFetch>().is_none() {

@@ -15,7 +15,7 @@ use svc_text::Html;
 use crate::{
     SiteRenderer,
     blocks::{BlockViewer, with_page},
-    feeds::Missing,
+    feeds::MissingFeeds,
 };
 
 pub use crate::blocks::ListContext;
@@ -32,7 +32,7 @@ pub struct TemplateContext {
     /// The list that the page shows.
     pub list: Option<ListContext>,
     /// Collects feeds that are not cached yet.
-    pub missing: Missing,
+    pub missing: MissingFeeds,
     /// The visitor who views the page.
     pub visitor: Visitor,
 }

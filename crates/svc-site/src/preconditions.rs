@@ -1,6 +1,6 @@
 //! Preconditions of a request on the state of an object (RFC 9110, section 13): what a client requires to be unchanged.
 //!
-//! They are a value of the request's context ([`Pending`]) and are checked by [`Site::write`](crate::Site::write) at the
+//! They are a value of the request's context ([`PendingPreconditions`]) and are checked by [`Site::write`](crate::Site::write) at the
 //! beginning of the request's first transaction, which therefore changes nothing if they are false. Transactions are
 //! serialized, so the object cannot change between the check and the write.
 
@@ -72,7 +72,7 @@ impl Preconditions {
 }
 
 /// Preconditions of the current request, and how to read the state that they are about.
-pub struct Pending {
+pub struct PendingPreconditions {
     preconditions: Preconditions,
     read: ReadState,
     /// Whether the request has committed a transaction. Later ones are not checked, because the request has then
@@ -80,10 +80,10 @@ pub struct Pending {
     is_settled: AtomicBool,
 }
 
-impl Pending {
+impl PendingPreconditions {
     /// Preconditions of a request, which [`Context::with`](svc_versions::Context::with) adds to its context.
     pub fn new(preconditions: Preconditions, read: ReadState) -> Self {
-        Pending { preconditions, read, is_settled: AtomicBool::new(false) }
+        PendingPreconditions { preconditions, read, is_settled: AtomicBool::new(false) }
     }
 
     /// Whether the request has committed a transaction.

@@ -12,7 +12,7 @@ use svc_model::{Post, PostId};
 use svc_render::{
     SiteRenderer,
     blocks::{BlockViewer, with_blocks},
-    feeds::{Missing, with_feeds},
+    feeds::{MissingFeeds, with_feeds},
 };
 use svc_routing::{Controller, Method, Request, Response, Result, Route, forbidden, on};
 use svc_schema::{
@@ -97,7 +97,7 @@ impl Renderer {
         };
         let attributes = cleaned.as_object().cloned().unwrap_or_default();
         let theme = site.theme(req.cx(), &settings);
-        let show = |missing: &Missing| {
+        let show = |missing: &MissingFeeds| {
             site.read(req.cx(), |db| {
                 let viewer = BlockViewer { missing: missing.clone(), ..block_viewer(req.cx(), site, &settings, &req) };
                 with_blocks(&self.renderer, &settings, &viewer, db, |blocks| {

@@ -17,7 +17,7 @@ const DEFAULT_LIMIT: u32 = 100;
 const MAX_LIMIT: u32 = 1_000;
 
 /// The change feed of a site.
-pub struct Changes(pub EventSource);
+pub struct ChangeFeed(pub EventSource);
 
 /// The schema of a response.
 fn schema() -> Schema {
@@ -63,7 +63,7 @@ fn schema() -> Schema {
     .compile()
 }
 
-impl Controller for Changes {
+impl Controller for ChangeFeed {
     fn routes(&self) -> Vec<Route<Self>> {
         let args = Args::from([
             (
@@ -85,7 +85,7 @@ impl Controller for Changes {
     }
 }
 
-impl Changes {
+impl ChangeFeed {
     async fn list(self: std::sync::Arc<Self>, req: Request) -> Result<Response> {
         let limit = req.arg::<u32>("limit")?.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT);
         let from = req.arg::<i64>("since")?.map_or(From::Now, From::After);

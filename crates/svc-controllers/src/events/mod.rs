@@ -10,7 +10,7 @@ use std::sync::Arc;
 use svc_brand::OWN_NAMESPACE;
 use svc_events::EventSource;
 
-pub use changes::Changes;
+pub use changes::ChangeFeed;
 pub use webhooks::WebhookRoutes;
 
 use crate::RestSite;

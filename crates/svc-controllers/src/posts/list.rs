@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId};
-use svc_render::feeds::{Missing, with_feeds};
+use svc_render::feeds::{MissingFeeds, with_feeds};
 use svc_resource::{Paging, View};
 use svc_routing::{Links, Map, Request, Response, Result};
 use svc_site::{Access, Settings, SiteResult};
@@ -120,7 +120,7 @@ impl Posts {
     pub(super) async fn prepare(&self, req: &Request, view: &View, ids: &[i64]) -> Result<Vec<PreparedItem>> {
         let ids: Vec<PostId> = ids.iter().copied().map(PostId).collect();
         let (caller, plan, cx) = (caller(req), self.fields.plan(view), req.cx());
-        let load = |missing: &Missing| {
+        let load = |missing: &MissingFeeds| {
             let (loaded, shared) = cx.capture(|| {
                 self.site.read(cx, |db| {
                     let settings = self.site.settings_in(db)?;

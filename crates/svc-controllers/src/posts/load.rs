@@ -12,7 +12,7 @@ use svc_render::{
     SiteRenderer,
     blocks::{self, BlockViewer},
     content::RenderOptions,
-    feeds::Missing,
+    feeds::MissingFeeds,
     images::SiteImages,
 };
 use svc_resource::{Plan, View};
@@ -57,7 +57,7 @@ pub(crate) struct PostLoader<'a> {
     /// The request, if blocks depend on its caller and URL.
     pub req: Option<&'a Request>,
     /// Collects feeds of other sites that are not cached yet.
-    pub missing: Missing,
+    pub missing: MissingFeeds,
     /// Whether loading records what the items depend on. Otherwise the caller calls
     /// [`record_dependencies`](PostItem::record_dependencies) for each.
     pub records_items: bool,

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RouteFamily};
 use svc_render::blocks::EXCERPT_WORDS;
-use svc_render::feeds::{Missing, with_cached_feeds, with_feeds};
+use svc_render::feeds::{MissingFeeds, with_cached_feeds, with_feeds};
 use svc_resource::{Params, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
@@ -237,7 +237,7 @@ impl Posts {
             password: String::new(),
             excerpt_length: EXCERPT_WORDS,
             req: None,
-            missing: Missing::default(),
+            missing: MissingFeeds::default(),
             records_items: true,
         }
     }
@@ -271,7 +271,7 @@ impl Posts {
         let caller = caller(req);
         let plan = self.fields.plan(&view);
         let excerpt: Option<i64> = req.arg("excerpt_length")?;
-        let load = |missing: &Missing| {
+        let load = |missing: &MissingFeeds| {
             self.site.read(req.cx(), |db| {
                 let settings = self.site.settings_in(db)?;
                 let access = Access::of_posts(&self.site, &settings, db, std::slice::from_ref(&post))?;

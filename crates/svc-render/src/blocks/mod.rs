@@ -27,7 +27,7 @@ use crate::{
     SiteRenderer,
     blocks::site_blocks::SiteBlocks,
     content as render,
-    feeds::{FeedEntry, Missing},
+    feeds::{FeedEntry, MissingFeeds},
     images::images_of,
 };
 
@@ -190,7 +190,7 @@ fn external_feed(
     cx: &Context,
     renderer: &SiteRenderer,
     settings: &Settings,
-    missing: &Missing,
+    missing: &MissingFeeds,
     url: &str,
     items: u64,
 ) -> Option<Rc<Vec<FeedItem>>> {

@@ -15,9 +15,9 @@ const MAX_URL: usize = 2_000;
 ///
 /// Feeds that stay missing are left out.
 #[derive(Clone, Debug, Default)]
-pub struct Missing(Arc<Mutex<BTreeSet<String>>>);
+pub struct MissingFeeds(Arc<Mutex<BTreeSet<String>>>);
 
-impl Missing {
+impl MissingFeeds {
     fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

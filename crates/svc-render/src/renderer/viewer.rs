@@ -3,7 +3,7 @@
 use svc_auth::Caller;
 use svc_site::UnlockedPosts;
 
-use crate::renderer::missing::Missing;
+use crate::renderer::missing::MissingFeeds;
 
 /// The viewer of a page, and the page's URL.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct BlockViewer {
     /// Nonce for the log-out link.
     pub logout_nonce: String,
     /// Collects external feeds that are not cached yet.
-    pub missing: Missing,
+    pub missing: MissingFeeds,
     /// Password-protected posts that the viewer has unlocked.
     pub unlocked: UnlockedPosts,
 }

@@ -31,7 +31,7 @@ use crate::{
     Settings, SiteError, SiteResult,
     hashing::PasswordHashing,
     outage,
-    preconditions::Pending,
+    preconditions::PendingPreconditions,
     registries::Registries,
     settings::{languages::Languages, urls::Urls},
     theme::{ActiveTheme, ThemeCache},
@@ -227,7 +227,7 @@ impl Site {
         cx: &Context,
         f: impl Fn(&mut Tx) -> SiteResult<T> + Send + 'static,
     ) -> Result<T, Error> {
-        let Some(pending) = cx.get::<Pending>().filter(|pending| !pending.is_settled()) else {
+        let Some(pending) = cx.get::<PendingPreconditions>().filter(|pending| !pending.is_settled()) else {
             let value = self.store.write_or::<T, SiteError>(cx, f).await?;
             outage::write_succeeded();
             return Ok(value);
