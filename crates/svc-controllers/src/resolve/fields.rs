@@ -184,6 +184,7 @@ impl Resolution {
         if let LookupTarget::Archive(archive) = target {
             self.query = parameters(archive, list);
         }
+        self.query.extend(list.language.iter().map(|slug| ("lang".to_owned(), Value::from(slug.as_str()))));
         self.kind = match &list.subject {
             ListSubject::Home => Kind::Blog,
             ListSubject::Term(term, taxonomy) => {
@@ -210,7 +211,6 @@ fn parameters(archive: &Archive, list: &List) -> Map<String, Value> {
         ("post_type", post_type.clone().map(Value::from)),
         ("terms", (!terms.is_empty()).then(|| terms.into())),
         ("author", list.author.map(|id| id.0.into())),
-        ("lang", list.language.clone().map(Value::from)),
         ("search", search.clone().map(Value::from)),
     ];
     let all = all.into_iter().chain(parts(*date).map(|(name, part)| (name, Some(part.into()))));

@@ -5,9 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::Value;
 use svc_model::{Taxonomy, Term, TermId};
 use svc_routing::{BoxFuture, Link, Links, Request, Result};
-use svc_site::{
-    Access, Site, languages::slugs_of_terms, terms::paths::slug_paths, urls::taxonomy_rest_base,
-};
+use svc_site::{Access, Site, languages::slugs_of_terms, terms::paths::slug_paths, urls::taxonomy_rest_base};
 use svc_store::{
     Order,
     terms::{self, TermQuery},

@@ -29,7 +29,9 @@ fn install_with(setup: &RestSetup, option: Value) {
         }
         options::set(tx, "polylang", &StoredText::of(option.clone()), true)?;
         for (order, (slug, name, locale)) in
-            [("en", "English", "en_US"), ("fr", "Français", "fr_FR"), ("de", "Deutsch", "de_DE")].into_iter().enumerate()
+            [("en", "English", "en_US"), ("fr", "Français", "fr_FR"), ("de", "Deutsch", "de_DE")]
+                .into_iter()
+                .enumerate()
         {
             let about = json!({"locale": locale, "rtl": false, "flag_code": ""});
             let term = |taxonomy: &str, slug: String, description: &str| Term {
@@ -65,7 +67,8 @@ async fn send(h: &Harness, user: i64, method: Method, route: &str, body: Value) 
 
 /// A new published object; returns its id.
 async fn create(h: &Harness, user: i64, route: &str, mut body: Value) -> i64 {
-    let kind = if route == POSTS { [("status", "publish"), ("title", "A post")] } else { [("slug", ""), ("name", "A tag")] };
+    let kind =
+        if route == POSTS { [("status", "publish"), ("title", "A post")] } else { [("slug", ""), ("name", "A tag")] };
     for (name, value) in kind {
         if body.get(name).is_none() {
             body[name] = json!(value);
@@ -129,7 +132,11 @@ async fn lists_are_filtered_by_language_and_items_have_their_translations() {
     on_each!(h, {
         for route in [POSTS, TAGS] {
             let before = h.get(NOBODY, route, "lang=en,fr,de").await;
-            assert_eq!((before.status, ids(&before)), (200, vec![]), "objects without a language are in no filtered list");
+            assert_eq!(
+                (before.status, ids(&before)),
+                (200, vec![]),
+                "objects without a language are in no filtered list"
+            );
             let en = create(&h, ADMIN, route, json!({})).await;
             let fr = create(&h, ADMIN, route, json!({"name": "A", "lang": "fr", "translations": {"en": en}})).await;
             let de = create(&h, ADMIN, route, json!({"name": "B", "lang": "de"})).await;
@@ -169,7 +176,8 @@ async fn number_of_statements_is_independent_of_the_number_of_posts() {
     for route in [POSTS, TAGS] {
         for n in 0..6 {
             let en = create(&h, ADMIN, route, json!({"name": format!("en {n}")})).await;
-            create(&h, ADMIN, route, json!({"name": format!("fr {n}"), "lang": "fr", "translations": {"en": en}})).await;
+            create(&h, ADMIN, route, json!({"name": format!("fr {n}"), "lang": "fr", "translations": {"en": en}}))
+                .await;
         }
         let mut counts = Vec::new();
         for per_page in [2, 12] {
@@ -200,7 +208,9 @@ async fn rows_are_those_of_the_plugin() {
             }
             assert_eq!(n_terms(&h, groups), 1);
             // The whole group, as clients of the plugin send it.
-            let de = create(&h, ADMIN, route, json!({"name": "three", "lang": "de", "translations": {"en": en, "fr": fr}})).await;
+            let de =
+                create(&h, ADMIN, route, json!({"name": "three", "lang": "de", "translations": {"en": en, "fr": fr}}))
+                    .await;
             let three = (format!(r#"a:3:{{s:2:"de";i:{de};s:2:"en";i:{en};s:2:"fr";i:{fr};}}"#), 3);
             assert_eq!(stored(&h, route, en, groups), [three.clone()]);
             // Languages that are not named stay; nothing changes.
@@ -234,12 +244,11 @@ async fn rows_are_those_of_the_plugin() {
 async fn languages_count_published_posts_and_groups_all_of_them() {
     on_each!(h, {
         let count = |taxonomy: &str, slug: &str| {
-            h.site
-                .read(&Context::background(), |db| Ok(terms::by_slug(db, slug, taxonomy)?.unwrap().count))
-                .unwrap()
+            h.site.read(&Context::background(), |db| Ok(terms::by_slug(db, slug, taxonomy)?.unwrap().count)).unwrap()
         };
         let post = create(&h, ADMIN, POSTS, json!({})).await;
-        let draft = create(&h, ADMIN, POSTS, json!({"lang": "fr", "status": "draft", "translations": {"en": post}})).await;
+        let draft =
+            create(&h, ADMIN, POSTS, json!({"lang": "fr", "status": "draft", "translations": {"en": post}})).await;
         assert_eq!((count("language", "en"), count("language", "fr")), (1, 0));
         assert_eq!(stored(&h, POSTS, post, "post_translations")[0].1, 2);
         update(&h, ADMIN, POSTS, draft, json!({"status": "publish"})).await;
@@ -279,7 +288,8 @@ async fn invalid_translations_change_nothing() {
             let en = create(&h, ADMIN, route, json!({"name": "one"})).await;
             let fr = create(&h, ADMIN, route, json!({"name": "two", "lang": "fr", "translations": {"en": en}})).await;
             let other_en = create(&h, ADMIN, route, json!({"name": "three"})).await;
-            let other_fr = create(&h, ADMIN, route, json!({"name": "four", "lang": "fr", "translations": {"en": other_en}})).await;
+            let other_fr =
+                create(&h, ADMIN, route, json!({"name": "four", "lang": "fr", "translations": {"en": other_en}})).await;
             let de = create(&h, ADMIN, route, json!({"name": "five", "lang": "de"})).await;
             let page = if route == POSTS { 1100 } else { 2 };
             #[rustfmt::skip]
@@ -358,7 +368,9 @@ async fn translations_need_the_right_to_read_and_to_edit() {
     assert_eq!(refused.status, 403);
     assert_eq!(update(&h, AUTHOR, POSTS, own, json!({"translations": {"en": 0}})).await.status, 200);
     assert_eq!(show(&h, EDITOR, POSTS, published).await.1, json!({"fr": draft, "de": published}));
-    let refused = send(&h, AUTHOR, Method::POST, POSTS, json!({"title": "x", "lang": "en", "translations": {"de": published}})).await;
+    let refused =
+        send(&h, AUTHOR, Method::POST, POSTS, json!({"title": "x", "lang": "en", "translations": {"de": published}}))
+            .await;
     assert_eq!(refused.status, 403, "also for a new post");
 }
 
@@ -368,7 +380,8 @@ async fn garbage_in_a_group_is_ignored_and_replaced() {
         let long = format!(r#"a:1:{{s:1:"x";s:70000:"{}";}}"#, "x".repeat(70_000));
         let en = create(&h, ADMIN, POSTS, json!({})).await;
         let fr = create(&h, ADMIN, POSTS, json!({"lang": "fr"})).await;
-        let others = |en: i64, fr: i64| format!(r#"a:4:{{s:2:"en";i:{fr};s:2:"fr";i:{en};s:2:"xx";i:1;s:4:"sync";s:1:"y";}}"#);
+        let others =
+            |en: i64, fr: i64| format!(r#"a:4:{{s:2:"en";i:{fr};s:2:"fr";i:{en};s:2:"xx";i:1;s:4:"sync";s:1:"y";}}"#);
         for garbage in ["", "a:1:{", r#"O:8:"stdClass":1:{s:2:"fr";i:7;}"#, "i:7;", &others(en, fr), &long] {
             let joined = update(&h, ADMIN, POSTS, en, json!({"translations": {"fr": fr}})).await;
             assert_eq!(joined.status, 200, "{:?}", joined.body);
@@ -482,7 +495,10 @@ async fn links_and_resolve_have_the_language_in_a_folder() {
         let url = link(route, fr).await;
         let path = url.strip_prefix(&format!("{home}fr/")).unwrap_or_else(|| panic!("{url}")).to_owned();
         let found = resolve(url.clone()).await;
-        assert_eq!((found["id"].clone(), found["canonical"].clone(), found["redirect"].clone()), (json!(fr), json!(url), Value::Null));
+        assert_eq!(
+            (found["id"].clone(), found["canonical"].clone(), found["redirect"].clone()),
+            (json!(fr), json!(url), Value::Null)
+        );
         // Without its language, and in another one, it redirects.
         for other in ["", "en/", "de/"] {
             let found = resolve(format!("{home}{other}{path}")).await;
@@ -493,7 +509,10 @@ async fn links_and_resolve_have_the_language_in_a_folder() {
     assert!(!link(POSTS, en).await.contains("/en/"));
     let french = resolve(format!("{home}fr/")).await;
     assert_eq!((french["kind"].clone(), french["posts"].clone()), (json!("blog"), json!(1)));
-    assert_eq!((french["query"]["lang"].clone(), french["canonical"].clone()), (json!("fr"), json!(format!("{home}fr/"))));
+    assert_eq!(
+        (french["query"]["lang"].clone(), french["canonical"].clone()),
+        (json!("fr"), json!(format!("{home}fr/")))
+    );
     assert_eq!(resolve(format!("{home}fr")).await["redirect"], json!(format!("{home}fr/")));
     let default = resolve(home.clone()).await;
     assert_eq!((default["posts"].clone(), default["query"]["lang"].clone()), (json!(1), json!("en")));

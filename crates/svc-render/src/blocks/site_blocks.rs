@@ -314,7 +314,7 @@ impl<'a> SiteBlocks<'a> {
         for (name, unknown) in by_taxonomy {
             let Some(taxonomy) = self.site.registries.taxonomies.get(name) else { continue };
             let paths = self.read(|db| slug_paths(db, name, unknown.iter().copied()));
-            let languages = self.read(|db| slugs_of_terms(db, &self.settings, unknown.iter().copied()));
+            let languages = self.read(|db| slugs_of_terms(db, self.settings, unknown.iter().copied()));
             for term in unknown {
                 let path = paths.get(&term.id).cloned().unwrap_or_default();
                 let above: Vec<&str> = path.iter().take(path.len().saturating_sub(1)).map(String::as_str).collect();

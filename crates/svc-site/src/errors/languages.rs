@@ -17,7 +17,8 @@ pub(crate) fn not_in_language(slug: &str) -> Error {
 
 /// `translations` names another object in the language of the object itself, or a request leaves a group and joins others.
 pub(crate) fn own_language(slug: &str) -> Error {
-    let message = format!("The object itself is in the language {slug}: translations[{slug}] can only be its ID, or 0 alone.");
+    let message =
+        format!("The object itself is in the language {slug}: translations[{slug}] can only be its ID, or 0 alone.");
     error("rest_invalid_translation", &message, 400)
 }
 

@@ -64,7 +64,8 @@ pub(crate) fn join(
         if removes_all_others {
             return leave_alone(tx, languages, of, (language, id));
         }
-        let removed: Vec<(&str, i64)> = plan.removed.iter().map(|(language, id)| (language.slug.as_str(), *id)).collect();
+        let removed: Vec<(&str, i64)> =
+            plan.removed.iter().map(|(language, id)| (language.slug.as_str(), *id)).collect();
         check(tx, &removed)?;
     }
     plan.store(tx, languages, of)
@@ -206,12 +207,7 @@ fn leave_alone(tx: &mut Tx, languages: &Languages, of: Translated, member: (&Lan
 }
 
 /// An object without translations.
-fn become_alone(
-    tx: &mut Tx,
-    languages: &Languages,
-    of: Translated,
-    member: (&Language, i64),
-) -> SiteResult<()> {
+fn become_alone(tx: &mut Tx, languages: &Languages, of: Translated, member: (&Language, i64)) -> SiteResult<()> {
     match of {
         Translated::Posts => set_terms(tx, of, member.1, of.translations(), &[]),
         Translated::Terms => {

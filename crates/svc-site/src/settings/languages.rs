@@ -313,7 +313,10 @@ pub(crate) mod tests {
         let all = languages(serde_json::json!({"default_lang": "fr"})).unwrap();
         assert_eq!(all.slugs(), ["en", "fr", "ar"]);
         let fr = all.default_language().unwrap();
-        assert_eq!((fr.slug.as_str(), fr.locale.as_str(), fr.flag_code.as_str(), fr.is_rtl), ("fr", "fr_FR", "fr", false));
+        assert_eq!(
+            (fr.slug.as_str(), fr.locale.as_str(), fr.flag_code.as_str(), fr.is_rtl),
+            ("fr", "fr_FR", "fr", false)
+        );
         assert_eq!(fr.of_terms.map(|term| term.id), Some(TermId(5)));
         assert!(all.get("ar").unwrap().is_rtl && all.get("ar").unwrap().is_active);
         assert_eq!(all.get("en").unwrap().term(Translated::Terms), None);

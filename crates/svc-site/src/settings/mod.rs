@@ -17,7 +17,9 @@ use svc_auth::roles::Roles;
 use svc_model::PostId;
 use svc_store::{StoredText, options::Options};
 
-use self::{languages::Languages, menu_assignments::MenuAssignments, text_options::TextOptions, time_zone::TimeZone, urls::Urls};
+use self::{
+    languages::Languages, menu_assignments::MenuAssignments, text_options::TextOptions, time_zone::TimeZone, urls::Urls,
+};
 
 /// Parsed options. Requests over TLS have settings of their own, whose URLs have the scheme `https`; the options are as stored.
 pub struct Settings {

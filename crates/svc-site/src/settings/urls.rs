@@ -5,8 +5,8 @@ use std::sync::Arc;
 use svc_brand::Brand;
 use svc_model::{Post, PostType, PostTypes, Taxonomies, Taxonomy, Term, User};
 use svc_permalinks::{
-    AttachmentLink, AttachmentParent, Filters, Lookup, PageLink, Permalinks, PostLink, PostTypeLinks, RestBase, SiteUrls,
-    TaxonomyLinks, TermLink, UrlHooks, needs_plain,
+    AttachmentLink, AttachmentParent, Filters, Lookup, PageLink, Permalinks, PostLink, PostTypeLinks, RestBase,
+    SiteUrls, TaxonomyLinks, TermLink, UrlHooks, needs_plain,
 };
 use svc_store::{StoredText, options::Options, stamp};
 

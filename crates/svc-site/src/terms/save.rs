@@ -241,7 +241,8 @@ impl SaveTerm {
         if !is_kept && let Some(slug) = self.in_language(tx, &term.slug, (term.id, term.parent))? {
             term.slug = slug;
         }
-        let taken = !is_kept && terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
+        let taken =
+            !is_kept && terms::by_slug(tx, &term.slug, &term.taxonomy)?.is_some_and(|other| other.id != term.id);
         if taken {
             // A slug in the request that is taken is rejected; if the parent changes, it may get a suffix.
             if !is_made && term.parent == before.parent {
