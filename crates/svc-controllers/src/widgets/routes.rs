@@ -283,26 +283,20 @@ impl WidgetRoutes {
             if before.is_none() && matches!(target, Target::Existing(..)) {
                 return Err(errors::not_found().into());
             }
-            let sidebar = sidebar.clone().or(before).unwrap_or_default();
             for (number, new) in &new_settings {
                 let number = number.unwrap_or(target_number);
                 let id = format!("{}-{number}", widget_type.id_base());
-                let old = widgets.instances.get(&id).cloned();
-                // As in WordPress, a new widget without a stored instance is only listed as inactive, even if the response
-                // names another sidebar. The editor adds it to a sidebar with another request.
-                if old.is_none() {
-                    widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, id);
-                }
-                let instance = widget_type.update(new, old.unwrap_or_default(), unfiltered);
+                let old = widgets.instances.get(&id).cloned().unwrap_or_default();
+                let instance = widget_type.update(new, old, unfiltered);
                 store_instance(tx, widget_type.id_base(), number, Some(instance))?;
             }
-            if widgets.instances.contains_key(&target_id) {
-                widgets.assign(&target_id, &sidebar);
-            } else if new_settings.is_empty() {
-                widgets.sidebars.entry(INACTIVE.to_owned()).or_default().insert(0, target_id.clone());
+            match (&target, &sidebar) {
+                (Target::Existing(..), Some(sidebar)) => widgets.assign(&target_id, sidebar),
+                (Target::New | Target::Numbered(..), Some(sidebar)) => widgets.add(&target_id, sidebar),
+                (_, None) => {}
             }
             widgets.store_sidebars(tx)?;
-            Ok((target_id, sidebar))
+            Ok((target_id, sidebar.clone().or(before).unwrap_or_default()))
         };
         self.site.write(req.cx(), store).await
     }
@@ -323,10 +317,11 @@ impl WidgetRoutes {
             .write(req.cx(), move |tx| {
                 let mut widgets = Widgets::load(tx, &rest.site, rest.renderer.widgets.id_bases())?;
                 widgets.sidebar_of(&name).ok_or_else(errors::not_found)?;
-                widgets.assign(&name, INACTIVE);
                 if force {
                     widgets.remove(&name);
                     store_instance(tx, &base, number, None)?;
+                } else {
+                    widgets.assign(&name, INACTIVE);
                 }
                 widgets.store_sidebars(tx)
             })

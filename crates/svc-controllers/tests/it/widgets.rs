@@ -297,3 +297,27 @@ async fn list_widgets_are_stored_and_rendered_as_in_wordpress() {
         assert_eq!(encoded["instance"]["encoded"], stored, "{line}");
     }
 }
+
+/// What WordPress responds for these stored sidebars, and the sidebars that it lists afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_sidebars_are_listed_and_changed_as_in_wordpress() {
+    let h = site();
+    let texts = stored(&h, "widget_text");
+    for line in include_str!("../data/sidebar_changes.jsonl").lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        store(&h, "widget_text", texts.clone()).await;
+        store(&h, "sidebars_widgets", row["stored"].clone()).await;
+        let method = Method::from_bytes(row["method"].as_str().unwrap().as_bytes()).unwrap();
+        let route = format!("/svc/v2/{}", row["route"].as_str().unwrap());
+        let body = Some(row["body"].clone()).filter(|body| !body.is_null()).unwrap_or_else(|| json!({}));
+        let response = h.json(ADMIN, method, &route, body).await;
+        assert_eq!(response.status, row["status"], "{line}: {:?}", response.body);
+        for (name, value) in row["answer"].as_object().unwrap() {
+            assert_eq!(&response.body[name], value, "{line}: {name}");
+        }
+        let listed = h.get(ADMIN, "/svc/v2/sidebars", "_fields=id,widgets").await.body;
+        let listed: Vec<Value> =
+            listed.as_array().unwrap().iter().map(|sidebar| json!([sidebar["id"], sidebar["widgets"]])).collect();
+        assert_eq!(json!(listed), row["sidebars"], "{line}");
+    }
+}

@@ -43,13 +43,20 @@ pub fn options_of_sidebars() -> Vec<String> {
 pub struct Widgets {
     /// Settings by widget id, grouped by type.
     pub instances: IndexMap<String, Instance>,
-    /// Widget ids by sidebar: inactive widgets first, then the registered sidebars. Empty while the option is empty.
+    /// Widget ids by sidebar. If exactly the registered sidebars are stored, or none, they are listed as stored, as WordPress
+    /// does; otherwise the inactive widgets come first, then the registered sidebars.
     pub sidebars: IndexMap<String, Vec<String>>,
+    /// Ids of the registered sidebars.
+    registered: HashSet<String>,
     /// The option `sidebars_widgets` as stored. Sidebars and widgets that are not registered here may be registered by
     /// PHP code on the same database, so everything in it that a request does not change is written back unchanged.
     stored: Array,
     /// The registered types. An id of such a type without settings is no widget, for PHP code either.
     kinds: HashSet<String>,
+    /// Widgets without settings: WordPress registers the number 1 of each type that has no widget.
+    placeholders: HashSet<String>,
+    /// Number of inactive widgets that are in no stored sidebar. They are listed before the others.
+    n_unassigned: usize,
     /// Widgets that a request moved to a sidebar or deleted. They are removed from sidebars that are not registered
     /// here.
     taken: HashSet<String>,
@@ -71,14 +78,15 @@ fn ids_in(entry: &Php) -> Option<impl Iterator<Item = &str>> {
     }
 }
 
-/// Whether the id is that of a widget. Numbers below 2 are those of settings that WordPress stores before there is a widget.
-fn is_widget(id: &str) -> bool {
+/// Whether a widget is inactive if no sidebar has it. Numbers below 2 are those of settings that WordPress stores before there is
+/// a widget.
+fn is_kept(id: &str) -> bool {
     parse_id(id).is_some_and(|(_, number)| number >= 2)
 }
 
 impl Widgets {
-    /// Reads everything in one query. Widgets in sidebars that are not registered are listed as inactive; ids without a
-    /// widget are not listed.
+    /// Reads everything in one query. Ids without a widget are not listed. Unless exactly the registered sidebars are stored,
+    /// or none, widgets in no registered sidebar are listed as inactive.
     ///
     /// # Errors
     /// Those of the store.
@@ -88,52 +96,63 @@ impl Widgets {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let stored = options::get_many(db, &names)?;
         let array = |name: &str| stored_arrays::parse(stored.get(name));
-        let mut instances = IndexMap::new();
-        for kind in kinds.clone() {
+        let mut widgets = Widgets { stored: array(SIDEBARS), ..Widgets::default() };
+        for kind in kinds {
+            let n_before = widgets.instances.len();
             for (key, value) in array(&option(kind)) {
                 if let (ArrayKey::Int(number), Php::Array(settings)) = (key, value) {
-                    instances.insert(format!("{kind}-{number}"), Instance(settings));
+                    widgets.instances.insert(format!("{kind}-{number}"), Instance(settings));
                 }
             }
+            if widgets.instances.len() == n_before {
+                widgets.placeholders.insert(format!("{kind}-1"));
+            }
+            widgets.kinds.insert(kind.to_owned());
         }
-        let registered = site.registries.sidebars.keys().map(String::as_str);
-        let kinds = kinds.map(str::to_owned).collect();
-        Ok(Widgets { kinds, ..Self::by_sidebar(instances, array(SIDEBARS), registered) })
+        Ok(widgets.by_sidebar(site.registries.sidebars.keys().map(String::as_str)))
     }
 
-    /// Lists the stored widgets under the registered sidebars. While the option is empty nothing is listed, as in
-    /// WordPress.
-    fn by_sidebar<'a>(
-        instances: IndexMap<String, Instance>,
-        stored: Array,
-        registered: impl Iterator<Item = &'a str>,
-    ) -> Self {
-        let mut widgets = Widgets { instances, stored, ..Widgets::default() };
-        if widgets.stored.iter().all(|(key, _)| *key == ArrayKey::from(VERSION.0)) {
+    /// Lists the widgets by sidebar.
+    fn by_sidebar<'a>(self, registered: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let mut widgets = Widgets { registered: registered.clone().map(str::to_owned).collect(), ..self };
+        let mut sidebars: IndexMap<String, Vec<String>> = IndexMap::new();
+        for (key, entry) in widgets.stored.iter().filter(|(key, _)| **key != ArrayKey::from(VERSION.0)) {
+            let ids = ids_in(entry).into_iter().flatten().filter(|id| widgets.exists(id));
+            sidebars.insert(stored_arrays::key_text(key), ids.map(str::to_owned).collect());
+        }
+        widgets.sidebars = sidebars;
+        if !widgets.is_rearranged() {
             return widgets;
         }
-        let mut sidebars: IndexMap<String, Vec<String>> = IndexMap::new();
-        sidebars.insert(INACTIVE.to_owned(), Vec::new());
-        sidebars.extend(registered.map(|name| (name.to_owned(), Vec::new())));
-        let mut unlisted = Vec::new();
-        for (key, entry) in widgets.stored.iter() {
-            let Some(ids) = ids_in(entry) else { continue };
-            let ids = ids.filter(|id| widgets.instances.contains_key(*id)).map(str::to_owned);
-            match sidebars.get_mut(&stored_arrays::key_text(key)) {
-                Some(sidebar) => sidebar.extend(ids),
-                None => unlisted.extend(ids),
-            }
-        }
+        let mut stored = std::mem::take(&mut widgets.sidebars);
+        let names = std::iter::once(INACTIVE).chain(registered);
+        let mut sidebars: IndexMap<String, Vec<String>> =
+            names.map(|name| (name.to_owned(), stored.shift_remove(name).unwrap_or_default())).collect();
+        let mut unlisted: Vec<String> = stored.into_values().flatten().collect();
         let listed: HashSet<&String> = sidebars.values().flatten().collect();
-        let unused: Vec<String> = widgets.instances.keys().filter(|id| !listed.contains(id)).cloned().collect();
         let mut seen = HashSet::new();
-        unlisted.retain(|id| unused.contains(id) && seen.insert(id.clone()));
-        let unassigned = unused.into_iter().filter(|id| !unlisted.contains(id) && is_widget(id));
+        unlisted.retain(|id| !listed.contains(id) && seen.insert(id.clone()));
+        let is_unassigned = |id: &&String| !listed.contains(id) && !seen.contains(*id) && is_kept(id);
+        let unassigned: Vec<String> = widgets.instances.keys().filter(is_unassigned).cloned().collect();
         let inactive = sidebars.entry(INACTIVE.to_owned()).or_default();
+        widgets.n_unassigned = unassigned.len();
         inactive.splice(0..0, unassigned);
         inactive.extend(unlisted);
         widgets.sidebars = sidebars;
         widgets
+    }
+
+    /// Whether the id is that of a widget.
+    fn exists(&self, id: &str) -> bool {
+        self.instances.contains_key(id) || self.placeholders.contains(id)
+    }
+
+    /// Whether widgets in no registered sidebar are listed as inactive: unless the sidebars are exactly the registered ones, or
+    /// there are none. Source: `retrieve_widgets`.
+    fn is_rearranged(&self) -> bool {
+        let is_complete = self.sidebars.len() == self.registered.len()
+            && self.sidebars.keys().all(|sidebar| self.registered.contains(sidebar));
+        !self.sidebars.is_empty() && !is_complete
     }
 
     /// The sidebar of a widget.
@@ -145,6 +164,18 @@ impl Widgets {
     pub fn next_number(&self, id_base: &str) -> i64 {
         let numbers = self.instances.keys().filter_map(|id| parse_id(id)).filter(|(base, _)| *base == id_base);
         numbers.map(|(_, number)| number).max().unwrap_or(1).saturating_add(1)
+    }
+
+    /// Adds a widget that a request creates to a sidebar.
+    ///
+    /// As in WordPress, it is only listed as inactive if sidebars are rearranged, even if the response names another one, and stays
+    /// in its sidebar if it exists already. The editor adds it to a sidebar with another request.
+    pub fn add(&mut self, id: &str, sidebar: &str) {
+        if !self.is_rearranged() {
+            self.assign(id, sidebar);
+        } else if self.sidebar_of(id).is_none() {
+            self.sidebars.entry(INACTIVE.to_owned()).or_default().insert(self.n_unassigned, id.to_owned());
+        }
     }
 
     /// Moves a widget to the end of a sidebar and removes it from all others.
@@ -172,8 +203,7 @@ impl Widgets {
             return;
         }
         let stored = self.stored.get(&ArrayKey::from(sidebar)).and_then(ids_in);
-        let ids: Vec<String> =
-            stored.into_iter().flatten().filter(|id| self.instances.contains_key(*id)).map(str::to_owned).collect();
+        let ids: Vec<String> = stored.into_iter().flatten().filter(|id| self.exists(id)).map(str::to_owned).collect();
         self.sidebars.values_mut().for_each(|listed| listed.retain(|id| !ids.contains(id)));
         self.sidebars.insert(sidebar.to_owned(), ids);
     }
@@ -186,12 +216,14 @@ impl Widgets {
 
     /// Sets the widgets of a sidebar, which may be listed several times. Widgets that are no longer listed become inactive.
     pub fn set_widgets(&mut self, sidebar: &str, wanted: &[String]) {
-        let wanted: Vec<String> = wanted.iter().filter(|id| self.instances.contains_key(*id)).cloned().collect();
+        let wanted: Vec<String> = wanted.iter().filter(|id| self.exists(id)).cloned().collect();
         let before = self.sidebars.get(sidebar).cloned().unwrap_or_default();
         self.sidebars.values_mut().for_each(|ids| ids.retain(|known| !wanted.contains(known)));
-        let removed = before.into_iter().filter(|id| !wanted.contains(id));
+        let removed: Vec<String> = before.into_iter().filter(|id| !wanted.contains(id)).collect();
         if sidebar != INACTIVE {
-            self.sidebars.entry(INACTIVE.to_owned()).or_default().extend(removed);
+            if !removed.is_empty() {
+                self.sidebars.entry(INACTIVE.to_owned()).or_default().extend(removed);
+            }
             self.taken.extend(wanted.iter().cloned());
         }
         self.sidebars.insert(sidebar.to_owned(), wanted);
@@ -199,17 +231,20 @@ impl Widgets {
 
     /// Moves widgets to the end of the inactive ones.
     pub fn make_inactive(&mut self, ids: &[String]) {
-        ids.iter().filter(|id| self.instances.contains_key(*id)).for_each(|id| self.taken.extend([id.clone()]));
+        let known: Vec<String> = ids.iter().filter(|id| self.exists(id)).cloned().collect();
+        self.taken.extend(known.iter().cloned());
         self.sidebars.values_mut().for_each(|listed| listed.retain(|id| !ids.contains(id)));
-        let known = ids.iter().filter(|id| self.instances.contains_key(*id)).cloned();
         self.sidebars.entry(INACTIVE.to_owned()).or_default().extend(known);
     }
 
-    /// Puts widgets that are in no sidebar before the inactive ones, as [`Self::load`] does.
+    /// Puts widgets that are in no sidebar before the inactive ones if sidebars are rearranged, as [`Self::load`] does.
     pub fn list_unassigned(&mut self) {
+        if !self.is_rearranged() {
+            return;
+        }
         let listed: HashSet<&String> = self.sidebars.values().flatten().collect();
         let unassigned: Vec<String> =
-            self.instances.keys().filter(|id| !listed.contains(id) && is_widget(id)).cloned().collect();
+            self.instances.keys().filter(|id| !listed.contains(id) && is_kept(id)).cloned().collect();
         self.sidebars.entry(INACTIVE.to_owned()).or_default().splice(0..0, unassigned);
     }
 
@@ -243,10 +278,10 @@ impl Widgets {
             let key = ArrayKey::from(name.as_str());
             let before = match self.stored.get(&key) {
                 Some(Php::Array(before)) => before.clone(),
-                _ if ids.is_empty() => continue,
+                _ if ids.is_empty() && name != INACTIVE => continue,
                 _ => Array::new(),
             };
-            let is_known = |id: &str| self.instances.contains_key(id) || ids.iter().any(|listed| *listed == id);
+            let is_known = |id: &str| self.exists(id) || ids.iter().any(|listed| *listed == id);
             let is_stale =
                 |id: &str| !is_known(id) && parse_id(id).is_some_and(|(id_base, _)| self.kinds.contains(id_base));
             let has_stale = before.iter().filter_map(|(_, entry)| id_in(entry)).any(is_stale);
@@ -309,9 +344,14 @@ mod tests {
         ])
     }
 
+    fn listed<const N: usize>(stored: Array, instances: [(String, Instance); N], registered: &[&str]) -> Widgets {
+        let widgets = Widgets { stored, instances: instances.into(), ..Widgets::default() };
+        widgets.by_sidebar(registered.iter().copied())
+    }
+
     fn widgets() -> Widgets {
         let instances = ["text-2", "text-7", "block-3", "rss-4"].map(|id| (id.to_owned(), Instance::default()));
-        Widgets::by_sidebar(instances.into(), stored(), ["main", "other"].into_iter())
+        listed(stored(), instances, &["main", "other"])
     }
 
     #[test]
@@ -389,7 +429,7 @@ mod tests {
         assert_eq!(widgets().sidebars[INACTIVE], ["block-3", "rss-4"], "not registered means inactive");
         for empty in [Array::new(), option_of(&[])] {
             let instances = [("text-2".to_owned(), Instance::default())];
-            assert!(names(&Widgets::by_sidebar(instances.into(), empty, ["main"].into_iter())).is_empty());
+            assert!(names(&listed(empty, instances, &["main"])).is_empty());
         }
     }
 
