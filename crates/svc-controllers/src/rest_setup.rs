@@ -32,7 +32,7 @@ pub struct RestSetup {
     pub abilities: Abilities,
     /// The font collections.
     pub font_collections: Vec<FontCollection>,
-    /// The settings that the REST API serves.
+    /// The settings that the REST API serves. A later one replaces those with the same option or the same name.
     pub registered_settings: Vec<RegisteredSetting>,
 }
 
@@ -59,6 +59,7 @@ impl RestSetup {
         let core = site_settings::core_options();
         let is_core = |setting: &RegisteredSetting| core.iter().any(|[option, _]| *option == setting.option);
         self.registered_settings.sort_by_key(is_core);
+        let registered_settings = without_replaced(self.registered_settings);
         let site = self.site.build(self.registries)?;
         site.index_meta();
         Ok(Arc::new(RestSite {
@@ -66,8 +67,20 @@ impl RestSetup {
             site,
             abilities: self.abilities,
             font_collections: self.font_collections,
-            registered_settings: self.registered_settings,
+            registered_settings,
             item_cache: ItemCache::default(),
         }))
     }
+}
+
+/// The settings that no later one replaces. A setting that replaces another one has its position.
+fn without_replaced(settings: Vec<RegisteredSetting>) -> Vec<RegisteredSetting> {
+    let mut all: Vec<RegisteredSetting> = Vec::with_capacity(settings.len());
+    for setting in settings {
+        let is_same = |other: &RegisteredSetting| other.option == setting.option || other.name == setting.name;
+        let position = all.iter().position(is_same).unwrap_or(all.len());
+        all.retain(|other| !is_same(other));
+        all.insert(position.min(all.len()), setting);
+    }
+    all
 }

@@ -277,6 +277,26 @@ async fn a_setting_with_an_invalid_stored_value_cannot_be_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_setting_that_is_registered_again_replaces_the_former_one() {
+    let h = Harness::with(|setup| {
+        let number = |default: i64| integer().default(default);
+        setup.registered_settings.push(RegisteredSetting::new("posts_per_page", number(7)));
+        setup.registered_settings.push(RegisteredSetting::new("fx_count", number(1)));
+        setup.registered_settings.push(RegisteredSetting::new("fx_motto", string()));
+        setup.registered_settings.push(RegisteredSetting::new("fx_count", number(2)));
+        setup.registered_settings.push(RegisteredSetting::new("fx_total", number(3)).named("fx_count"));
+    });
+    for (option, name, default) in [("posts_per_page", "posts_per_page", 7), ("fx_total", "fx_count", 3)] {
+        set_option(&h, option, Some("9")).await;
+        let response = h.json(ADMIN, Method::PUT, "/svc/v2/settings", json!({name: null})).await;
+        assert_eq!((response.status, &response.body[name]), (200, &json!(default)), "{option}: {:?}", response.body);
+    }
+    let names: Vec<String> =
+        h.get(ADMIN, "/svc/v2/settings", "").await.body.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(names[..3], ["fx_count", "fx_motto", "title"], "{names:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn list_statuses_require_capabilities_to_edit_or_read_private_posts() {
     let h = Harness::new();
     let rights = r#"a:2:{s:10:"subscriber";b:1;s:18:"read_private_posts";b:1;}"#;

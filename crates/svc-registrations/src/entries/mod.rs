@@ -262,6 +262,14 @@ mod tests {
                 "svc.toml:2: rest_base `(.*)` must consist of letters, digits, - and _, with / between them",
             ),
             (
+                "[[settings]]\noption = 'posts_per_page'\ntype = 'integer'".to_owned(),
+                "svc.toml:1: every site has a setting `posts_per_page`",
+            ),
+            (
+                "[[settings]]\noption = 'motto'\nname = 'title'\ntype = 'string'".to_owned(),
+                "svc.toml:1: every site has a setting `title`",
+            ),
+            (
                 "[[meta]]\nobject = 'post'\nkey = 'k'\ntype = 'text'".to_owned(),
                 "svc.toml:1: the type `text` must be one of string, integer, number, boolean, array, object",
             ),

@@ -2,15 +2,19 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use svc_controllers::RegisteredSetting;
+use svc_controllers::{RegisteredSetting, site_settings};
 use svc_schema::build::{SchemaBuilder, untyped};
-use validator::Validate;
+use validator::{Validate, ValidationError};
 
-use super::{TableEntry, checks::check_kind};
+use super::{
+    TableEntry,
+    checks::{check_kind, require},
+};
 
 /// `[[settings]]`
 #[derive(Clone, Debug, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
+#[validate(schema(function = "check_not_core"))]
 pub(super) struct SettingEntry {
     #[validate(length(min = 1, max = 191, message = "`option` must have 1 to 191 characters"))]
     option: String,
@@ -31,7 +35,7 @@ pub(super) struct SettingEntry {
 }
 
 impl TableEntry for SettingEntry {
-    const FIELDS: &'static [&'static str] = &["option", "kind"];
+    const FIELDS: &'static [&'static str] = &["option", "kind", "__all__"];
 
     fn is_same(&self, other: &Self) -> bool {
         self.option == other.option
@@ -55,4 +59,11 @@ impl SettingEntry {
             None => setting,
         }
     }
+}
+
+/// Settings of the core have checks of their own, so they cannot be replaced.
+fn check_not_core(entry: &SettingEntry) -> Result<(), ValidationError> {
+    let name = entry.name.as_deref().unwrap_or(&entry.option);
+    let is_core = site_settings::core_options().iter().any(|[option, core]| *option == entry.option || core == name);
+    require(!is_core, || format!("every site has a setting `{name}`"))
 }
