@@ -4,7 +4,7 @@
 //! types and template part areas are returned for the active theme only.
 
 mod fields;
-mod supports;
+pub mod supports;
 
 use std::{collections::HashMap, sync::Arc};
 

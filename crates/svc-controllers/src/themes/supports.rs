@@ -37,8 +37,8 @@ const OF_BLOCK_THEMES: [&str; 4] = ["automatic-feed-links", "editor-styles", "re
 /// HTML5 markup that every block theme supports.
 const HTML5: [&str; 7] = ["comment-form", "comment-list", "search-form", "gallery", "caption", "style", "script"];
 
-/// The schema of all features.
-pub(super) fn schemas() -> Map<String, Value> {
+/// The schema of all features, by name.
+pub fn schemas() -> Map<String, Value> {
     let flag_schema = |(name, description): &(&str, &str)| {
         ((*name).to_owned(), json!({"description": description, "type": "boolean", "default": false}))
     };
@@ -102,18 +102,23 @@ pub(super) fn schemas() -> Map<String, Value> {
     all
 }
 
-/// Features that a theme supports: defaults, those that follow from its files, and those in `by_code`, which take
-/// precedence.
-pub(super) fn of(theme: &Theme, by_code: &Map<String, Value>) -> Map<String, Value> {
+/// Features of a theme that declares none: defaults, and those that follow from its files.
+pub fn usual(is_block_theme: bool, has_json: bool) -> Map<String, Value> {
     let mut all: Map<String, Value> = schemas().iter().map(|(name, s)| (name.clone(), s["default"].clone())).collect();
-    if theme.is_block_theme {
+    if is_block_theme {
         for name in OF_BLOCK_THEMES {
             all.insert(name.to_owned(), true.into());
         }
         all.insert("html5".to_owned(), json!(HTML5));
     }
-    all.insert("block-templates".to_owned(), (theme.is_block_theme || theme.has_json).into());
-    for (name, value) in by_code {
+    all.insert("block-templates".to_owned(), (is_block_theme || has_json).into());
+    all
+}
+
+/// Features that a theme supports. Those in `declared` take precedence.
+pub(super) fn of(theme: &Theme, declared: &Map<String, Value>) -> Map<String, Value> {
+    let mut all = usual(theme.is_block_theme, theme.has_json);
+    for (name, value) in declared {
         if let Some(feature) = all.get_mut(name) {
             *feature = value.clone();
         }

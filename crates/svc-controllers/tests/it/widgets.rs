@@ -321,3 +321,29 @@ async fn stored_sidebars_are_listed_and_changed_as_in_wordpress() {
         assert_eq!(json!(listed), row["sidebars"], "{line}");
     }
 }
+
+/// The older form is that of WordPress for a theme without HTML5 markup.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_search_form_is_html5_unless_the_theme_declares_otherwise() {
+    let old = "id=\"searchform\" class=\"searchform\" action=\"{home}/\">\n\t\t\t\t<div>\n\t\t\t\t\t<label class=\"screen-reader-text\" for=\"s\">Search for:</label>\n\t\t\t\t\t<input type=\"text\" value=\"\" name=\"s\" id=\"s\" />\n\t\t\t\t\t<input type=\"submit\" id=\"searchsubmit\" value=\"Search\" />\n\t\t\t\t</div>\n\t\t\t</form>";
+    let html5 = "class=\"search-form\" action=\"{home}/\">\n\t\t\t\t<label>\n";
+    for (declared, form) in [
+        (None, html5),
+        (Some(json!(true)), html5),
+        (Some(json!(["search-form", "gallery"])), html5),
+        (Some(json!(["gallery"])), old),
+        (Some(json!(false)), old),
+    ] {
+        let h = Harness::with(|setup| {
+            setup.registries.theme_supports.extend(declared.clone().map(|value| ("html5".to_owned(), value)));
+        });
+        let form = form.replace("{home}", stored(&h, "home").as_str().unwrap());
+        let body = json!({"form_data": "widget-search[-1][title]=Find"});
+        let encoded = h.json(ADMIN, Method::POST, "/svc/v2/widget-types/search/encode", body).await.body;
+        let preview = encoded["preview"].as_str().unwrap();
+        let start = format!(
+            "<div class=\"widget widget_search\"><h2 class=\"widgettitle\">Find</h2><form role=\"search\" method=\"get\" {form}"
+        );
+        assert!(preview.starts_with(&start), "{declared:?}: {preview}");
+    }
+}

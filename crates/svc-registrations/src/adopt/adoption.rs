@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use svc_controllers::site_settings;
+use svc_controllers::{site_settings, themes::supports};
 use toml::{Table, Value as Toml};
 
 use super::{
@@ -15,6 +15,9 @@ use crate::Registrations;
 /// Meta that this server registers as WordPress does. Keys of some depend on the prefix of tables.
 const CORE_META: [&str; 4] = ["footnotes", "wp_pattern_sync_status", "_wp_note_status", "persisted_preferences"];
 
+/// The table of the theme's features.
+const THEME_SUPPORTS: &str = "theme_supports";
+
 /// Entries of `svc.toml`, and what cannot be an entry.
 #[derive(Debug, Default)]
 pub struct Adoption {
@@ -22,6 +25,7 @@ pub struct Adoption {
     taxonomies: Vec<Table>,
     meta: Vec<Table>,
     settings: Vec<Table>,
+    theme_supports: Table,
     /// Registrations that are not taken over, each with the reason.
     pub left_out: Vec<[String; 2]>,
 }
@@ -45,6 +49,7 @@ impl Adoption {
         for setting in report.settings.iter().filter(|s| !core.iter().any(|names| names.contains(&s.option))) {
             all.add("settings", &format!("setting {}", setting.option), Ok(setting_entry(setting)));
         }
+        all.add_theme_supports(report);
         if !report.namespaces.is_empty() {
             let routes = format!("routes below {}", report.namespaces.join(", "));
             all.left_out.push([routes, "PHP code".to_owned()]);
@@ -66,6 +71,27 @@ impl Adoption {
         }
     }
 
+    /// Adds the features that the server does not know from the theme's files. HTML5 markup is assumed if a classic theme does not
+    /// declare it.
+    fn add_theme_supports(&mut self, report: &Report) {
+        let known = supports::usual(report.is_block_theme, false);
+        for (name, value) in &report.theme_supports {
+            let is_assumed = name == "html5" && !report.is_block_theme;
+            if known.get(name) == Some(value) && !is_assumed {
+                continue;
+            }
+            let entry = to_table([(name.clone(), value.clone())].into_iter().collect());
+            let checked = entry.and_then(|entry| {
+                let alone = Table::from_iter([(THEME_SUPPORTS.to_owned(), Toml::Table(entry.clone()))]);
+                parse(&alone.to_string()).map(|_| entry)
+            });
+            match checked {
+                Ok(entry) => self.theme_supports.extend(entry),
+                Err(reason) => self.left_out.push([format!("feature {name} of the theme"), reason]),
+            }
+        }
+    }
+
     fn list(&mut self, table: &str) -> &mut Vec<Table> {
         match table {
             "types" => &mut self.types,
@@ -81,7 +107,7 @@ impl Adoption {
 
     /// Number of entries.
     pub fn count(&self) -> usize {
-        self.tables().iter().map(|(_, entries)| entries.len()).sum()
+        self.tables().iter().map(|(_, entries)| entries.len()).sum::<usize>() + self.theme_supports.len()
     }
 
     /// The entries as text of `svc.toml`.
@@ -94,6 +120,10 @@ impl Adoption {
                 text.push_str(&table.to_string());
                 text.push('\n');
             }
+        }
+        if !self.theme_supports.is_empty() {
+            let supports = Toml::Table(inline_last(&self.theme_supports));
+            text.push_str(&Table::from_iter([(THEME_SUPPORTS.to_owned(), supports)]).to_string());
         }
         text
     }
@@ -193,6 +223,9 @@ mod tests {
                     "capabilities": {"manage_terms": "manage_categories"},
                 },
             }),
+            themes: json!([{"is_block_theme": false, "theme_supports": {
+                "title-tag": true, "align-wide": false, "html5": false, "custom-logo": {"width": 9}, "unknown": true,
+            }}]),
         });
         let expected = r#"
             [[types]]
@@ -237,11 +270,19 @@ mod tests {
             type = "string"
             title = "Motto"
             default = "Onward"
+            [theme_supports]
+            title-tag = true
+            html5 = false
+            custom-logo = { width = 9 }
         "#;
         let read = |text: &str| text.parse::<Table>().unwrap();
         assert_eq!(read(&all.to_toml()), read(expected), "{}", all.to_toml());
         assert!(all.registered().is_ok());
-        assert_eq!(all.left_out, [["routes below shop/v1".to_owned(), "PHP code".to_owned()]]);
+        let left_out = [
+            ["feature unknown of the theme", "themes have no feature `unknown`"],
+            ["routes below shop/v1", "PHP code"],
+        ];
+        assert_eq!(all.left_out, left_out.map(|row| row.map(str::to_owned)));
     }
 
     #[test]

@@ -9,6 +9,10 @@ pub struct Report {
     pub(super) taxonomies: Vec<AdoptedTaxonomy>,
     pub(super) meta: Vec<Meta>,
     pub(super) settings: Vec<Setting>,
+    /// Whether the active theme is a block theme.
+    pub(super) is_block_theme: bool,
+    /// The features of the active theme.
+    pub(super) theme_supports: Map<String, Value>,
     /// Those of plugins.
     pub(super) namespaces: Vec<String>,
 }

@@ -45,6 +45,8 @@ pub(super) struct Documents {
     pub(super) index: Value,
     pub(super) types: Value,
     pub(super) taxonomies: Value,
+    /// The active theme alone.
+    pub(super) themes: Value,
 }
 
 impl RestSource {
@@ -61,22 +63,23 @@ impl RestSource {
         Ok(RestSource { client, url: url.to_owned(), authorization: format!("Basic {pair}") })
     }
 
-    /// Reads the site's types, taxonomies, and descriptions of routes. Blocks.
+    /// Reads the site's types, taxonomies, active theme, and descriptions of routes. Blocks.
     ///
     /// # Errors
     /// If a request fails or is rejected.
     pub fn report(&self) -> Result<Report, String> {
         let documents = Documents {
-            index: self.get("/", "help")?,
-            types: self.get("/wp/v2/types", "edit")?,
-            taxonomies: self.get("/wp/v2/taxonomies", "edit")?,
+            index: self.get("/", "context=help")?,
+            types: self.get("/wp/v2/types", "context=edit")?,
+            taxonomies: self.get("/wp/v2/taxonomies", "context=edit")?,
+            themes: self.get("/wp/v2/themes", "status=active")?,
         };
         Ok(documents.report())
     }
 
-    fn get(&self, route: &str, context: &str) -> Result<Value, String> {
+    fn get(&self, route: &str, query: &str) -> Result<Value, String> {
         // This form works without permalinks.
-        let url = format!("{}/?rest_route={route}&context={context}", self.url);
+        let url = format!("{}/?rest_route={route}&{query}", self.url);
         let get = Get::new(url).header("Authorization", &self.authorization).within(TIMEOUT).max_bytes(MAX_BODY);
         let response = self.client.send(&get).map_err(|error| format!("{route}: {error}"))?;
         let body: Value =
@@ -110,6 +113,9 @@ impl Documents {
         let settings =
             entries(self.properties("settings")).filter(|(name, _)| core.iter().all(|[_, own]| own != *name));
         report.settings = settings.map(|(name, schema)| setting(name, schema)).collect();
+        let theme = &self.themes[0];
+        report.is_block_theme = theme["is_block_theme"] == true;
+        report.theme_supports = map(&theme["theme_supports"]);
         let namespaces = self.index["namespaces"].as_array().into_iter().flatten().filter_map(Value::as_str);
         report.namespaces = namespaces.filter(|name| !CORE_NAMESPACES.contains(name)).map(str::to_owned).collect();
         report

@@ -5,11 +5,13 @@ mod checks;
 mod meta;
 mod settings;
 mod taxonomies;
+mod theme_supports;
 mod types;
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use svc_controllers::RestSetup;
 use toml::Spanned;
 use validator::Validate;
@@ -18,10 +20,12 @@ use areas::{LocationEntry, SidebarEntry};
 use meta::MetaEntry;
 use settings::SettingEntry;
 use taxonomies::TaxonomyEntry;
+use theme_supports::check_theme_supports;
 use types::TypeEntry;
 
 /// The tables of a file that are read here. Others are ignored.
-pub const TABLES: [&str; 6] = ["types", "taxonomies", "meta", "settings", "sidebars", "menu_locations"];
+pub const TABLES: [&str; 7] =
+    ["types", "taxonomies", "meta", "settings", "sidebars", "menu_locations", "theme_supports"];
 
 /// An invalid entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +48,7 @@ pub struct Registrations {
     settings: Vec<SettingEntry>,
     sidebars: Vec<SidebarEntry>,
     menu_locations: Vec<LocationEntry>,
+    theme_supports: Map<String, Value>,
 }
 
 /// The tables of one file.
@@ -56,6 +61,7 @@ struct File {
     settings: Vec<Spanned<SettingEntry>>,
     sidebars: Vec<Spanned<SidebarEntry>>,
     menu_locations: Vec<Spanned<LocationEntry>>,
+    theme_supports: Option<Spanned<Map<String, Value>>>,
 }
 
 const fn yes() -> bool {
@@ -97,7 +103,12 @@ impl Registrations {
         merge(&mut self.meta, file.meta, &here)?;
         merge(&mut self.settings, file.settings, &here)?;
         merge(&mut self.sidebars, file.sidebars, &here)?;
-        merge(&mut self.menu_locations, file.menu_locations, &here)
+        merge(&mut self.menu_locations, file.menu_locations, &here)?;
+        if let Some(supports) = file.theme_supports {
+            check_theme_supports(supports.get_ref()).map_err(|message| here(supports.span().start, message))?;
+            self.theme_supports.extend(supports.into_inner());
+        }
+        Ok(())
     }
 
     /// The entries of one file: see [`Registrations::file`].
@@ -128,6 +139,7 @@ impl Registrations {
         for entry in &self.menu_locations {
             setup.registries.menu_locations.insert(entry.name.clone(), entry.description.clone());
         }
+        setup.registries.theme_supports.extend(self.theme_supports.clone());
     }
 }
 
@@ -248,6 +260,14 @@ mod tests {
     }
 
     #[test]
+    fn registers_features_of_the_theme() {
+        let mut registered = read("[theme_supports]\npost-thumbnails = ['post']\nhtml5 = ['search-form']").unwrap();
+        registered.file("[theme_supports]\nhtml5 = false", Path::new("later.toml")).unwrap();
+        let expected = serde_json::json!({"post-thumbnails": ["post"], "html5": false});
+        assert_eq!(Value::Object(registered.theme_supports), expected);
+    }
+
+    #[test]
     fn errors_name_the_line() {
         let of_type = |rest: &str| format!("\n[[types]]\n{rest}");
         for (source, message) in [
@@ -260,6 +280,14 @@ mod tests {
             (
                 of_type("name = 'x'\nrest_base = '(.*)'"),
                 "svc.toml:2: rest_base `(.*)` must consist of letters, digits, - and _, with / between them",
+            ),
+            (
+                "\n[theme_supports]\nsidebars = true".to_owned(),
+                "svc.toml:2: themes have no feature `sidebars`",
+            ),
+            (
+                "\n[theme_supports]\ntitle-tag = 'x'".to_owned(),
+                "svc.toml:2: title-tag is not of type boolean.",
             ),
             (
                 "[[settings]]\noption = 'posts_per_page'\ntype = 'integer'".to_owned(),

@@ -19,7 +19,7 @@ pub(super) fn adopt_command() -> Command {
     let password = Arg::new("password-file").long("password-file").value_name("FILE").requires("from");
     let output = Arg::new("output").long("output").short('o').value_name("FILE");
     Command::new("adopt")
-        .about("Print the types, taxonomies, meta and settings that a WordPress registers as entries of svc.toml")
+        .about("Print the types, taxonomies, meta, settings and theme features that a WordPress registers as entries of svc.toml")
         .arg(from.help("Read them from the REST API of this site"))
         .arg(user.help("A user who may edit posts; an administrator sees all"))
         .arg(password.value_parser(value_parser!(PathBuf)).help("File with an application password of that user"))

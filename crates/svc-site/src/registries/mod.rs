@@ -34,7 +34,8 @@ pub struct Registries {
     pub sidebars: IndexMap<String, Sidebar>,
     /// Menu locations of the theme: name and label.
     pub menu_locations: IndexMap<String, String>,
-    /// Theme features set in code (`custom-logo`, `post-formats` …), in addition to those that every theme supports.
+    /// Features that the theme's `functions.php` declares (`custom-logo`, `formats` …), in addition to those that every theme
+    /// supports. Names and values are those of `theme_supports` in the REST API.
     pub theme_supports: Map<String, Value>,
     /// Additional image sizes, and replacements of the default ones.
     pub image_sizes: Vec<RegisteredSize>,
@@ -46,6 +47,16 @@ impl Registries {
     /// Registers a sidebar; replaces one with the same id.
     pub fn register_sidebar(&mut self, sidebar: Sidebar) {
         self.sidebars.insert(sidebar.id().to_owned(), sidebar);
+    }
+
+    /// Whether the theme declares that these elements are HTML5 markup. Without a declaration they are, as with block themes and
+    /// nearly all others.
+    pub fn renders_html5(&self, element: &str) -> bool {
+        match self.theme_supports.get("html5") {
+            Some(Value::Bool(is_html5)) => *is_html5,
+            Some(Value::Array(elements)) => elements.iter().any(|other| other == element),
+            _ => true,
+        }
     }
 
     /// Registers what depends on the post types: the sync status of patterns, the meta of core blocks for all types

@@ -57,6 +57,16 @@ fn meta(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Opti
 
 fn search(context: &mut WidgetContext<'_>, instance: &Instance) -> SiteResult<Option<Html>> {
     let (title, action) = (context.title(instance, ""), esc_url(&context.settings.urls.site.home_url("/")));
+    if !context.site.registries.renders_html5("search-form") {
+        return Ok(Some(html!(
+            "{}<form role=\"search\" method=\"get\" id=\"searchform\" class=\"searchform\" action=\"{}\">\n\t\t\t\t<div>\n\t\t\t\t\t\
+             <label class=\"screen-reader-text\" for=\"s\">Search for:</label>\n\t\t\t\t\t<input type=\"text\" value=\"\" \
+             name=\"s\" id=\"s\" />\n\t\t\t\t\t<input type=\"submit\" id=\"searchsubmit\" value=\"Search\" />\n\t\t\t\t</div>\
+             \n\t\t\t</form>",
+            title,
+            action
+        )));
+    }
     Ok(Some(html!(
         "{}<form role=\"search\" method=\"get\" class=\"search-form\" action=\"{}\">\n\t\t\t\t<label>\n\t\t\t\t\t\
          <span class=\"screen-reader-text\">Search for:</span>\n\t\t\t\t\t<input type=\"search\" class=\"search-field\" \
