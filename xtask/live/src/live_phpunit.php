@@ -116,7 +116,7 @@ final class Svc_Phpunit_Server {
 		$log           = array( 'file', getenv( 'SVC_PHPUNIT_RESULTS' ) . '.server.log', 'a' );
 		$this->process = proc_open( $command, array( array( 'file', '/dev/null', 'r' ), $log, $log ), $pipes, dirname( WP_TESTS_CONFIG_FILE_PATH ), $variables );
 		for ( $n = 0; ! @fsockopen( "tcp://{$this->address}" ); $n++ ) {
-			if ( $n > 3000 ) {
+			if ( $n > 3000 || ! proc_get_status( $this->process )['running'] ) {
 				throw new Exception( 'the server does not start' );
 			}
 			usleep( 10000 );

@@ -1,5 +1,5 @@
-//! `cargo xtask live-phpunit`: runs WordPress's own PHPUnit tests of its REST API, first with WordPress behind a web server, then with
-//! the server on the same database. What passes on WordPress must pass on the server.
+//! `cargo xtask live-phpunit`: runs WordPress's own PHPUnit tests of its REST API with WordPress behind a web server, and at the same time,
+//! on another site, with the server. What passes on WordPress must pass on the server.
 //!
 //! `live_phpunit.php` sends the requests of the tests. A test that needs WordPress in its own process (it adds a hook or a route, or
 //! counts queries) fails on both, and says nothing about the server; so does one that sends no request.
@@ -8,19 +8,20 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use svc_test_databases::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use xtask_support::{root, say, server};
 
 use crate::{
-    live_phpunit_results::{Outcomes, judge, read},
+    live_phpunit_results::{Outcomes, differences, judge, read},
     programs::{location, php},
 };
 
 /// The longest time for the tests of a piece, in seconds.
-const PIECE_SECONDS: &str = "900";
+const PIECE_SECONDS: &str = "3600";
 
 /// The name of the database and of the host in the tests, which is part of the site's URL.
 const DATABASE: &str = "phpunit";
@@ -53,26 +54,31 @@ pub(crate) fn run(Options { tests, polyfills, site, output, files }: &Options) -
     let (Some(php), Ok(phpunit)) = (php(), location("phpunit")) else {
         return say("skipped: PHP's command line and PHPUnit are not installed");
     };
-    let Some(database) = MariaDb::start(DISPOSABLE_OPTIONS)? else {
+    let (Some(database), Some(other_database)) =
+        (MariaDb::start(DISPOSABLE_OPTIONS)?, MariaDb::start(DISPOSABLE_OPTIONS)?)
+    else {
         return say("skipped: MariaDB is not installed");
     };
+    let differences = differences()?;
     let program = server::build(None, false)?;
-    database.create(DATABASE)?;
     let work = tempfile::tempdir().context("cannot create a temporary folder")?;
     let (tests, polyfills) = (tests.canonicalize().context("no tests")?, polyfills.canonicalize()?);
     let output = output.clone().unwrap_or_else(|| work.path().join("output"));
-    let config = write_site(work.path(), &tests, site, &database)?;
     let script = root()?.join("xtask/live/src/live_phpunit.php");
-    let suite = Suite { php, phpunit, script, config, tests, polyfills, output };
+    let suite =
+        Suite { php, phpunit, script, site: site.clone(), work: work.path().to_owned(), tests, polyfills, output };
     let pieces = suite.pieces(files)?;
-
-    let expected = suite.run_all("wordpress", Path::new(""), &pieces)?;
-    let outcomes = suite.run_all("svc", &program, &pieces)?;
-    judge(&expected, &outcomes)
+    let (expected, outcomes) = thread::scope(|scope| {
+        let on_wordpress = scope.spawn(|| suite.run_all("wordpress", Path::new(""), &database, &pieces));
+        let on_svc = suite.run_all("svc", &program, &other_database, &pieces);
+        (on_wordpress.join().map_err(|_| anyhow!("the tests of WordPress were interrupted")), on_svc)
+    });
+    judge(&differences, &expected??, &outcomes?)
 }
 
-/// Writes the configuration of the site that the tests, WordPress and the server share. Themes and plugins are those of the tests.
+/// Creates a site and writes its configuration, which the tests share with WordPress or the server. Themes and plugins are those of the tests.
 fn write_site(work: &Path, tests: &Path, wordpress: &Path, database: &MariaDb) -> Result<PathBuf> {
+    database.create(DATABASE)?;
     let content = work.join("wp-content");
     fs::create_dir_all(content.join("uploads"))?;
     for (name, target) in [("themes", "data/themedir1"), ("plugins", "data/plugins")] {
@@ -116,7 +122,8 @@ struct Suite {
     php: PathBuf,
     phpunit: PathBuf,
     script: PathBuf,
-    config: PathBuf,
+    site: PathBuf,
+    work: PathBuf,
     tests: PathBuf,
     polyfills: PathBuf,
     output: PathBuf,
@@ -152,8 +159,9 @@ impl Suite {
         Ok(pieces)
     }
 
-    /// Runs the tests. The program serves the site; if it is empty, WordPress does.
-    fn run_all(&self, name: &str, program: &Path, pieces: &[Piece]) -> Result<Outcomes> {
+    /// Runs the tests on a site of their own. The program serves it; if it is empty, WordPress does.
+    fn run_all(&self, name: &str, program: &Path, database: &MariaDb, pieces: &[Piece]) -> Result<Outcomes> {
+        let config = write_site(&self.work.join(name), &self.tests, &self.site, database)?;
         let mut outcomes = Outcomes::new();
         let folder = self.output.join(name);
         fs::create_dir_all(&folder)?;
@@ -167,7 +175,7 @@ impl Suite {
             command.arg(PIECE_SECONDS).arg(&self.php).args(["-d", "memory_limit=1G", "-d", "opcache.enable_cli=1"]);
             command.arg(&self.phpunit).arg("-c").arg(file("xml")).arg("--bootstrap").arg(&self.script);
             command.arg("--dont-report-useless-tests");
-            command.env("SVC_PHPUNIT_CONFIG", &self.config).env("SVC_PHPUNIT_TESTS", &self.tests);
+            command.env("SVC_PHPUNIT_CONFIG", &config).env("SVC_PHPUNIT_TESTS", &self.tests);
             command.env("SVC_PHPUNIT_POLYFILLS", &self.polyfills).env("SVC_PHPUNIT_PROGRAM", program);
             command.env("SVC_PHPUNIT_RESULTS", &results);
             // The exit code tells whether tests failed, which the results do as well.

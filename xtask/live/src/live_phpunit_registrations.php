@@ -1,29 +1,35 @@
 <?php
 /**
- * What a test registers in its own process, for the server that gets its requests: post types, taxonomies, meta, settings and
- * sidebars. Registrations with functions of PHP are left out, so that tests of these functions fail on every server.
+ * What a test registers in its own process, for the server that gets its requests: post types, taxonomies, meta, settings,
+ * sidebars and features of the theme. Registrations with functions of PHP are left out, so that tests of these functions fail on every server.
  */
 final class Svc_Phpunit_Registrations {
 	/** Registrations of WordPress itself, which every server has. */
 	private array $own_meta;
 	private array $own_settings;
+	private array $own_features;
 
 	/** Is created before the first test. */
 	public function __construct() {
 		register_initial_settings();
+		register_block_core_site_logo_setting();
+		register_block_core_site_icon_setting();
 		$this->own_meta     = $this->meta( array() );
 		$this->own_settings = get_registered_settings();
+		$this->own_features = get_registered_theme_features();
 	}
 
 	/** The present registrations, as data for `register()` and `toml()`. */
 	public function collect(): array {
-		global $wp_registered_sidebars;
+		global $wp_registered_sidebars, $_wp_theme_features;
 		return array(
 			'types'      => $this->types(),
 			'taxonomies' => $this->taxonomies(),
 			'meta'       => $this->meta( $this->own_meta ),
 			'settings'   => $this->settings(),
 			'sidebars'   => array_values( array_filter( $wp_registered_sidebars, fn( $sidebar ) => 'wp_inactive_widgets' !== $sidebar['id'] ) ),
+			'features'   => array_filter( $_wp_theme_features, fn( $feature ) => json_decode( json_encode( $feature ), true ) === $feature ),
+			'supports'   => $this->supports(),
 		);
 	}
 
@@ -77,6 +83,21 @@ final class Svc_Phpunit_Registrations {
 		return $settings;
 	}
 
+	/** The features of the theme, as the REST API shows them. */
+	private function supports(): array {
+		$controller = new WP_REST_Themes_Controller();
+		$prepare    = new ReflectionMethod( $controller, 'prepare_theme_support' );
+		$supports   = array( 'html5' => false );
+		foreach ( $this->own_features as $feature => $args ) {
+			$shown = $args['show_in_rest'];
+			if ( is_array( $shown ) && current_theme_supports( $feature ) ) {
+				$values                     = array( get_theme_support( $feature ), $args, $feature, new WP_REST_Request() );
+				$supports[ $shown['name'] ] = isset( $shown['prepare_callback'] ) ? $shown['prepare_callback']( ...$values ) : $prepare->invoke( $controller, ...$values );
+			}
+		}
+		return $supports;
+	}
+
 	/** Whether meta or a setting is in the REST API, with a known type and no function for it. */
 	private function is_portable( array $args ): bool {
 		$shown = $args['show_in_rest'] ?? false;
@@ -86,7 +107,7 @@ final class Svc_Phpunit_Registrations {
 
 	/** Registers the data in a WordPress that serves requests. */
 	public static function register( array $data ): void {
-		global $wp_registered_sidebars;
+		global $wp_registered_sidebars, $_wp_theme_features;
 		foreach ( $data['types'] as $name => $args ) {
 			register_post_type( $name, $args );
 		}
@@ -101,6 +122,7 @@ final class Svc_Phpunit_Registrations {
 		}
 		$wp_registered_sidebars = array();
 		array_map( 'register_sidebar', $data['sidebars'] );
+		$_wp_theme_features = $data['features'];
 	}
 
 	/** The data as the server's settings. */
@@ -124,11 +146,11 @@ final class Svc_Phpunit_Registrations {
 			$known    = array( 'id', 'name', 'description', 'class', 'before_widget', 'after_widget', 'before_title', 'after_title', 'show_in_rest' );
 			$tables[] = array( 'sidebars', array_intersect_key( $sidebar, array_flip( $known ) ) + array( 'name' => $sidebar['id'] ) );
 		}
-		$lines = function ( $table ) {
-			$pairs = array_filter( $table[1], fn( $value ) => null !== $value );
-			return "[[{$table[0]}]]\n" . implode( array_map( fn( $key, $value ) => "$key = " . self::value( $value ) . "\n", array_keys( $pairs ), $pairs ) );
+		$lines = function ( $name, $pairs ) {
+			$pairs = array_filter( $pairs, fn( $value ) => null !== $value );
+			return "$name\n" . implode( array_map( fn( $key, $value ) => "$key = " . self::value( $value ) . "\n", array_keys( $pairs ), $pairs ) );
 		};
-		return implode( array_map( $lines, $tables ) );
+		return implode( array_map( fn( $table ) => $lines( "[[{$table[0]}]]", $table[1] ), $tables ) ) . $lines( '[theme_supports]', $data['supports'] );
 	}
 
 	/** What meta and settings have in common. */
