@@ -9,6 +9,7 @@ mod settings;
 mod suggest;
 mod template;
 mod tls;
+mod traces;
 mod values;
 #[cfg_attr(not(feature = "wordpress"), path = "no_wordpress.rs")]
 mod wordpress;
@@ -40,6 +41,7 @@ pub use origin::SettingOrigin;
 pub use settings::{SETTINGS, Setting};
 pub use template::template;
 pub use tls::{CertificateSource, Tls};
+pub use traces::Traces;
 pub use values::{Environment, LogFormat, SiteUrl};
 pub use wordpress::WordPress;
 
@@ -190,6 +192,8 @@ pub struct Config {
     pub access_log: AccessLog,
     /// Time from which on a request is logged as slow.
     pub slow_request: Option<Duration>,
+    /// The traces that are exported, if any are.
+    pub traces: Option<Traces>,
     /// How mails are sent; `None` if none are.
     pub mail: Option<MailSettings>,
     /// Address of the monitoring listener.
@@ -360,6 +364,7 @@ impl Config {
             log_format: read.required("log_format", str::parse)?,
             access_log: AccessLog::sampled(read.required("log_sample", values::count)?),
             slow_request: read.optional("slow_request", values::time)?,
+            traces: traces::read(read)?,
             mail: mail(read, folder)?,
             monitoring: read.optional("monitoring.listen", str::parse)?,
             tls: tls::read(read, folder)?,

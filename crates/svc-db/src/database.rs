@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
+use svc_traces::TARGET;
 use svc_versions::{Context, VersionStamp, Versions};
 use tokio::sync::oneshot::error::TryRecvError;
+use tracing::Instrument as _;
 
 use crate::backend::{Backend, block_in_place, leave_runtime};
 use crate::change_log::{self, LoggedChange};
@@ -160,6 +162,14 @@ impl Database {
     /// # Errors
     /// The errors of `f`, after which nothing is changed, or those of the store, converted.
     pub async fn write_or<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        cx: &Context,
+        f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        self.write_traced(cx, f).instrument(tracing::info_span!(target: TARGET, "transaction")).await
+    }
+
+    async fn write_traced<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
         cx: &Context,
         f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,

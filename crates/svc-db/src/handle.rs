@@ -167,7 +167,7 @@ impl Db {
         }
         tracing::trace!(target: "svc_store::statement", engine = ?self.dialect(), prefix = &*self.prefix, sql);
         self.shared.statements.fetch_add(1, Ordering::Relaxed);
-        self.shared.counters.statement(sql, self.cx.get())
+        self.shared.counters.statement(self.dialect(), sql, self.cx.get())
     }
 
     /// The full name of a table. A statement with this name depends on the whole table, unless it is

@@ -4,7 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
-use svc_metrics::{Histogram, HistogramReport, Outcomes, StatementLog};
+use svc_metrics::{Histogram, HistogramReport, Outcomes, StatementLog, without_values};
+use svc_traces::TARGET;
+use tracing::Span;
+
+use crate::dialect::Dialect;
 
 /// The kinds of statements that are told apart.
 const KINDS: [&str; 5] = ["select", "insert", "update", "delete", "other"];
@@ -37,9 +41,18 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Counts a statement when the result is dropped, and records it in the log of its request.
-    pub(crate) fn statement(&self, sql: &str, log: Option<Arc<StatementLog>>) -> Timer<'_> {
-        Timer { log: log.map(|log| (log, sql.into())), ..Timer::start(&self.statements[kind(sql)]) }
+    /// Counts a statement when the result is dropped, and records it in the log and the trace of its request.
+    pub(crate) fn statement(&self, dialect: Dialect, sql: &str, log: Option<Arc<StatementLog>>) -> Timer<'_> {
+        let kind = kind(sql);
+        let span = tracing::info_span!(
+            target: TARGET,
+            "statement",
+            otel.name = KINDS[kind].to_ascii_uppercase(),
+            otel.kind = "client",
+            db.system.name = system(dialect),
+            db.query.text = without_values(sql),
+        );
+        Timer { log: log.map(|log| (log, sql.into())), _span: span, ..Timer::start(&self.statements[kind]) }
     }
 
     /// Counts a commit when the result is dropped.
@@ -59,17 +72,27 @@ fn kind(sql: &str) -> usize {
     found.unwrap_or(KINDS.len() - 1)
 }
 
+/// The name of an engine in traces.
+pub(crate) fn system(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "sqlite",
+        Dialect::MySql => "mysql",
+    }
+}
+
 /// Records the time until it is dropped.
 #[must_use]
 pub(crate) struct Timer<'a> {
     durations: &'a Histogram,
     began: Instant,
     log: Option<(Arc<StatementLog>, Box<str>)>,
+    /// Ends with the statement.
+    _span: Span,
 }
 
 impl<'a> Timer<'a> {
     fn start(durations: &'a Histogram) -> Self {
-        Timer { durations, began: Instant::now(), log: None }
+        Timer { durations, began: Instant::now(), log: None, _span: Span::none() }
     }
 }
 

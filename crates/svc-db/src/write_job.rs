@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use svc_versions::Context;
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use crate::backend::Job;
 use crate::error::{Result, StoreError};
@@ -15,6 +16,8 @@ struct WriteJob<F, T, E> {
     f: F,
     /// The context of the transaction.
     cx: Context,
+    /// The span of the caller, to which the statements belong.
+    span: Span,
     /// Whether the transaction has further parts, and one record of all of them.
     is_part: bool,
     outcome: Option<Result<T, E>>,
@@ -28,7 +31,7 @@ pub(crate) fn job<T: Send + 'static, E: From<StoreError> + Send + 'static>(
     f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
 ) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
     let (caller, receiver) = oneshot::channel();
-    (Box::new(WriteJob { f, cx, is_part: false, outcome: None, caller }), receiver)
+    (Box::new(WriteJob { f, cx, span: Span::current(), is_part: false, outcome: None, caller }), receiver)
 }
 
 /// Like [`job`], for a part of a transaction.
@@ -37,7 +40,7 @@ pub(crate) fn part<T: Send + 'static, E: From<StoreError> + Send + 'static>(
     f: impl Fn(&mut Tx) -> Result<T, E> + Send + 'static,
 ) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
     let (caller, receiver) = oneshot::channel();
-    (Box::new(WriteJob { f, cx, is_part: true, outcome: None, caller }), receiver)
+    (Box::new(WriteJob { f, cx, span: Span::current(), is_part: true, outcome: None, caller }), receiver)
 }
 
 impl<F, T, E> Job for WriteJob<F, T, E>
@@ -47,6 +50,7 @@ where
     E: From<StoreError> + Send,
 {
     fn run(&mut self, tx: &mut Tx) -> bool {
+        let _within = self.span.enter();
         // A panic affects one request only; the writer must continue for the others.
         loaded_rows::begin_transaction(&self.cx);
         let session = Session::open(&self.cx, tx);

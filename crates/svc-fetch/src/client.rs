@@ -3,6 +3,7 @@
 use std::{io::Read, time::Duration};
 
 use http::{HeaderMap, Method, Request, Uri};
+use tracing::Span;
 use ureq::{
     Agent,
     config::Config,
@@ -12,7 +13,7 @@ use ureq::{
     },
 };
 
-use crate::{Allowed, FetchError, Guard};
+use crate::{Allowed, FetchError, Guard, guard};
 
 /// Maximum number of redirects to follow.
 const MAX_REDIRECTS: u32 = 3;
@@ -133,6 +134,13 @@ impl Post {
         self
     }
 
+    /// Replaces the body.
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
     /// Permits further targets for this request.
     #[must_use]
     pub fn allow(mut self, allowed: impl IntoIterator<Item = Allowed>) -> Self {
@@ -164,6 +172,28 @@ fn read(mut response: http::Response<ureq::Body>, limit: u64) -> Result<FetchedR
     Ok(FetchedResponse { status: head.status.as_u16(), headers: head.headers, body, url })
 }
 
+/// The part of a trace that a request is.
+struct ClientTrace {
+    span: Span,
+    /// With the header by which the server continues the trace; empty outside of a trace.
+    headers: HeaderMap,
+}
+
+impl ClientTrace {
+    fn begin(method: &Method, url: &str) -> Self {
+        let uri = url.parse::<Uri>().unwrap_or_default();
+        let span = svc_traces::client_span(method, uri.host().unwrap_or_default(), guard::port(&uri));
+        let mut headers = HeaderMap::new();
+        svc_traces::propagate(&span, &mut headers);
+        ClientTrace { span, headers }
+    }
+
+    fn end(self, result: Result<FetchedResponse, FetchError>) -> Result<FetchedResponse, FetchError> {
+        svc_traces::end_client_span(&self.span, result.as_ref().ok().map(|response| response.status));
+        result
+    }
+}
+
 impl GuardedClient {
     /// Creates a client that sends `user_agent` with every request.
     pub fn new(guard: Guard, user_agent: impl Into<String>) -> Self {
@@ -178,10 +208,13 @@ impl GuardedClient {
         let guard = self.guard.clone().with(get.allowed.iter().cloned());
         guard.check_uri(&get.url.parse().map_err(|_| FetchError::InvalidUrl)?)?;
         let agent = self.agent(guard, get.timeout, MAX_REDIRECTS);
+        let trace = ClientTrace::begin(&Method::GET, &get.url);
         let request =
             get.headers.iter().fold(agent.get(&get.url), |request, (name, value)| request.header(name, value));
+        let request = trace.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
         // Limit the decoded size; ureq's own limit applies to the encoded size.
-        let fetched = read(request.call()?, if get.truncate { get.limit } else { get.limit.saturating_add(1) })?;
+        let limit = if get.truncate { get.limit } else { get.limit.saturating_add(1) };
+        let fetched = trace.end(request.call().map_err(FetchError::from).and_then(|response| read(response, limit)))?;
         if fetched.body.len() as u64 > get.limit {
             return Err(FetchError::TooLarge(get.limit));
         }
@@ -196,13 +229,15 @@ impl GuardedClient {
         let guard = self.guard.clone().with(post.allowed.iter().cloned());
         guard.check_uri(&post.url.parse().map_err(|_| FetchError::InvalidUrl)?)?;
         let agent = self.agent(guard, post.timeout, 0);
+        let trace = ClientTrace::begin(&post.method, &post.url);
         let request = Request::builder().method(&post.method).uri(&post.url);
         let request = post.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        let request = trace.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
         let response = match post.body.is_empty() && post.method != Method::POST {
-            true => agent.run(request.body(()).map_err(ureq::Error::from)?)?,
-            false => agent.run(request.body(&post.body[..]).map_err(ureq::Error::from)?)?,
+            true => agent.run(request.body(()).map_err(ureq::Error::from)?),
+            false => agent.run(request.body(&post.body[..]).map_err(ureq::Error::from)?),
         };
-        read(response, post.limit)
+        trace.end(response.map_err(FetchError::from).and_then(|response| read(response, post.limit)))
     }
 
     fn agent(&self, guard: Guard, timeout: Duration, max_redirects: u32) -> Agent {

@@ -147,7 +147,7 @@ fn host(uri: &Uri) -> Option<String> {
     (!host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
-fn port(uri: &Uri) -> Option<u16> {
+pub(crate) fn port(uri: &Uri) -> Option<u16> {
     match uri.port() {
         Some(port) => Some(port.as_u16()),
         // `http://host:/` and ports above 65535 are invalid.

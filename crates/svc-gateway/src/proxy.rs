@@ -5,11 +5,12 @@ use std::{
     time::Duration,
 };
 
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, request::Parts};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout},
 };
+use tracing::Instrument as _;
 
 use crate::{
     body::Body,
@@ -99,12 +100,31 @@ impl Proxy {
         let (parts, body) = request.into_parts();
         headers::check(&parts)?;
         match &self.0.client {
-            Client::Http(client) => client.forward(Request::from_parts(parts, body), origin, self.slot().await?).await,
+            Client::Http(client) => {
+                let slot = self.slot().await?;
+                self.traced(parts, |parts| client.forward(Request::from_parts(parts, body), origin, slot)).await
+            }
             Client::FastCgi(client) => match client.route(&parts).await? {
                 ScriptRoute::Response(response) => Ok(response),
-                ScriptRoute::Script(script) => client.run(script, parts, body, origin, self.slot().await?).await,
+                ScriptRoute::Script(script) => {
+                    let slot = self.slot().await?;
+                    self.traced(parts, |parts| client.run(script, parts, body, origin, slot)).await
+                }
             },
         }
+    }
+
+    /// Sends a request as a part of the trace of the received one, if that is traced; the upstream continues it.
+    async fn traced<F>(&self, mut parts: Parts, send: impl FnOnce(Parts) -> F) -> Result<Response<Body>, Failure>
+    where
+        F: Future<Output = Result<Response<Body>, Failure>>,
+    {
+        let upstream = self.upstream();
+        let span = svc_traces::client_span(&parts.method, upstream.host(), Some(upstream.port()));
+        svc_traces::propagate(&span, &mut parts.headers);
+        let response = send(parts).instrument(span.clone()).await;
+        svc_traces::end_client_span(&span, response.as_ref().ok().map(|response| response.status().as_u16()));
+        response
     }
 
     /// Logs a request that came back, at most once in a while: a client can cause it as well, since it sees the name in `Via`.

@@ -15,6 +15,7 @@ use http::{HeaderMap, Method, Request as HttpRequest, Response as HttpResponse, 
 use http_body_util::Full;
 use svc_metrics::RouteCounts;
 use svc_routing::{Body, Cost, Error, LaterBody, Request, RootUrl, RouteUrls, Served, Server, Transport};
+use svc_traces::RequestTrace;
 use svc_versions::{Context, Usage, VersionStamp, Versions};
 
 use crate::auth::{Anonymous, Authenticator, Credentials};
@@ -269,6 +270,7 @@ impl RestService {
         let arrived = Instant::now();
         let (mut parts, body) = request.into_parts();
         let method = parts.method.clone();
+        let trace = parts.extensions.get::<RequestTrace>().cloned();
         let is_head = method == Method::HEAD && self.serves_head_as_get(&route);
         if is_head {
             parts.method = Method::GET;
@@ -278,6 +280,9 @@ impl RestService {
             *response.body_mut() = ResponseBody::default();
         }
         requests.record(method.as_str(), response.status().as_u16(), arrived.elapsed());
+        if let (Some(trace), Some(pattern)) = (trace, requests.route()) {
+            trace.set_route(&method, pattern);
+        }
         response
     }
 

@@ -70,6 +70,12 @@ impl Forwarding {
         client
     }
 
+    /// Whether the peer of the connection is a trusted proxy.
+    pub(crate) fn is_from_proxy(&self, request: &Request) -> bool {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        peer.is_some_and(|peer| self.trusts(peer.0.ip().to_canonical()))
+    }
+
     fn trusts(&self, ip: IpAddr) -> bool {
         self.trusted.iter().any(|network| network.contains(ip))
     }

@@ -15,6 +15,7 @@ use std::{
 
 use axum::{extract::Request, response::Response};
 use http::{HeaderName, HeaderValue, Method, Uri};
+use svc_traces::RequestTrace;
 use tracing::{Level, Span};
 
 use crate::client::Client;
@@ -53,7 +54,15 @@ impl AccessLog {
         request.headers_mut().insert(REQUEST_ID, id.clone());
         // The request is gone when its line is written.
         let head = tracing::enabled!(Level::ERROR).then(|| (request.method().clone(), request.uri().clone()));
-        Line { id, head, client, is_sampled: n % self.sample == 0, started: Instant::now(), span: Span::none() }
+        Line {
+            id,
+            head,
+            client,
+            is_sampled: n % self.sample == 0,
+            started: Instant::now(),
+            span: Span::none(),
+            trace: None,
+        }
     }
 }
 
@@ -93,13 +102,22 @@ pub(crate) struct Line {
     is_sampled: bool,
     started: Instant,
     span: Span,
+    trace: Option<RequestTrace>,
 }
 
 impl Line {
-    /// The span of the request, which adds its id to all log lines, and the user's id if the program records it as `user`.
-    pub(crate) fn span(&mut self) -> Span {
-        self.span =
-            tracing::info_span!("request", id = self.id.to_str().unwrap_or_default(), user = tracing::field::Empty);
+    /// The span of the request, which adds its id to all log lines, and the user's id if the program records it as `user`. It is also the
+    /// first span of a trace, if the request is traced.
+    pub(crate) fn span(&mut self, request: &mut Request, from_proxy: bool) -> Span {
+        let id = self.id.to_str().unwrap_or_default();
+        self.trace = RequestTrace::begin(request, id, self.client.tls, from_proxy);
+        self.span = match &self.trace {
+            Some(trace) => trace.span().clone(),
+            None => tracing::info_span!("request", id, user = tracing::field::Empty),
+        };
+        if let Some(trace) = &self.trace {
+            request.extensions_mut().insert(trace.clone());
+        }
         self.span.clone()
     }
 
@@ -142,6 +160,9 @@ impl Line {
             } else {
                 tracing::info!(%method, path, status, bytes, ms, %client, "response");
             }
+        }
+        if let Some(trace) = &self.trace {
+            trace.end(status);
         }
         response.headers_mut().insert(REQUEST_ID, self.id);
     }

@@ -146,11 +146,12 @@ impl StackSettings {
         S: Service<Request, Response = Response<B>, Error = Infallible>,
         B: http_body::Body<Data = Bytes, Error: Into<axum::BoxError>> + Send + 'static,
     {
+        let from_proxy = self.forwarding.is_from_proxy(&request);
         let client = self.forwarding.identify(&mut request);
         hide_credentials(request.headers_mut());
         let mut line = self.log.begin(&mut request, client);
         let accepted = Accepted::take(request.headers_mut());
-        let span = line.span();
+        let span = line.span(&mut request, from_proxy);
         let method = request.method().clone();
         let (handled, admission) = match self.admit(&mut request, client) {
             Ok(admission) => {

@@ -26,7 +26,10 @@ pub struct RequestCounts(Mutex<BTreeMap<Arc<str>, Arc<RouteCounts>>>);
 
 /// Numbers of the requests of one route.
 #[derive(Debug, Default)]
-pub struct RouteCounts([MethodCounts; METHODS.len()]);
+pub struct RouteCounts {
+    route: Arc<str>,
+    methods: [MethodCounts; METHODS.len()],
+}
 
 #[derive(Debug, Default)]
 struct MethodCounts {
@@ -62,8 +65,9 @@ impl RequestCounts {
         if let Some(counts) = routes.get(route) {
             return Arc::clone(counts);
         }
-        let counts = Arc::<RouteCounts>::default();
-        routes.insert(route.into(), Arc::clone(&counts));
+        let route: Arc<str> = route.into();
+        let counts = Arc::new(RouteCounts { route: Arc::clone(&route), methods: Default::default() });
+        routes.insert(route, Arc::clone(&counts));
         counts
     }
 
@@ -81,18 +85,23 @@ impl RequestCounts {
 }
 
 impl RouteCounts {
+    /// The pattern of the route. `None` if the requests are those that no route handles, or of one of too many routes.
+    pub fn route(&self) -> Option<&str> {
+        Some(&*self.route).filter(|route| !route.is_empty() && *route != UNKNOWN_ROUTE)
+    }
+
     /// Counts a response. `took` is the time since the request arrived.
     pub fn record(&self, method: &str, status: u16, took: Duration) {
         let method = METHODS.iter().position(|known| *known == method).unwrap_or(METHODS.len() - 1);
         let class = usize::from(status / 100).clamp(1, CLASSES.len()) - 1;
-        let counts = &self.0[method];
+        let counts = &self.methods[method];
         counts.classes[class].fetch_add(1, Ordering::Relaxed);
         counts.durations.record(took);
     }
 
     /// The numbers by method.
     fn report(&self) -> Vec<MethodRequests> {
-        let by_method = METHODS.iter().zip(&self.0).map(|(method, counts)| {
+        let by_method = METHODS.iter().zip(&self.methods).map(|(method, counts)| {
             let classes = counts.classes.iter().map(|n| n.load(Ordering::Relaxed));
             let statuses = CLASSES.iter().copied().zip(classes).filter(|(_, n)| *n > 0).collect();
             MethodRequests { method, statuses, durations: counts.durations.report() }
@@ -118,6 +127,7 @@ mod tests {
         assert_eq!(methods, [("GET", 1), ("other", 5)]);
         assert_eq!(report[0].methods[0].statuses, [("3xx", 1)]);
         assert_eq!(report[0].methods[0].durations.count, 1);
+        assert_eq!((posts.route(), requests.of(UNKNOWN_ROUTE).route()), (Some("/posts"), None));
     }
 
     #[test]

@@ -52,8 +52,8 @@ impl StatementLog {
     }
 }
 
-/// The beginning of a statement, with `?` for each text and number.
-fn without_values(sql: &str) -> String {
+/// The beginning of a statement, at most 500 bytes, with `?` for each text and number.
+pub fn without_values(sql: &str) -> String {
     let mut text = String::new();
     let mut chars = sql.chars().peekable();
     let mut is_in_name = false;

@@ -25,6 +25,13 @@ impl<S: Source> Source for Arc<S> {
     }
 }
 
+/// No metrics if there is none.
+impl<S: Source> Source for Option<S> {
+    fn write(&self, families: &mut Families<'_>) -> fmt::Result {
+        self.as_ref().map_or(Ok(()), |source| source.write(families))
+    }
+}
+
 /// The sources of a process.
 #[derive(Debug, Default)]
 pub struct Metrics(Registry);

@@ -11,6 +11,7 @@ use std::{
 use axum::{extract::Request, response::Response};
 use http::{Method, StatusCode};
 use svc_metrics::{RequestCounts, RouteCounts, UNKNOWN_ROUTE};
+use svc_traces::RequestTrace;
 use tower::Service;
 
 /// Numbers of requests for pages, files and the like.
@@ -67,10 +68,14 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let (arrived, method) = (Instant::now(), request.method().clone());
         let counts = Arc::clone(self.counts.of(request.uri().path()));
+        let trace = request.extensions().get::<RequestTrace>().cloned();
         let response = self.inner.call(request);
         Box::pin(async move {
             let response = response.await?;
             counts.record(method.as_str(), response.status().as_u16(), arrived.elapsed());
+            if let (Some(trace), Some(name)) = (trace, counts.route()) {
+                trace.set_route(&method, name);
+            }
             Ok(response)
         })
     }

@@ -9,6 +9,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use svc_site::Settings;
+use svc_traces::TARGET;
 
 /// Pages run no script. Images, media and frames may come from any origin, since authors embed them.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -73,7 +74,8 @@ impl Page {
     }
 
     fn template(status: StatusCode, content_type: &'static str, template: &impl Template, links: Vec<String>) -> Self {
-        match template.render() {
+        let span = tracing::info_span!(target: TARGET, "rendering");
+        match span.in_scope(|| template.render()) {
             Ok(body) => {
                 let headers = links.into_iter().map(|l| (header::LINK, l)).collect();
                 Page { headers, ..Self::new(status, content_type, body) }

@@ -15,6 +15,7 @@ use svc_content::{
 use svc_model::Post;
 use svc_site::{ActiveTheme, Settings, Site};
 use svc_text::Html;
+use svc_traces::TARGET;
 use svc_versions::Context;
 
 use crate::{
@@ -82,6 +83,7 @@ fn with_context<T>(
     images: &dyn Images,
     run: impl FnOnce(&mut RenderContext<'_>) -> T,
 ) -> T {
+    let _span = tracing::info_span!(target: TARGET, "rendering").entered();
     let dynamic = TextBlocks(options.dynamic.unwrap_or(&StaticOnly));
     let shortcodes = options.images.shortcodes();
     let shortcodes = shortcodes.as_ref().unwrap_or_else(|| standard_shortcodes());

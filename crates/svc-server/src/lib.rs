@@ -9,6 +9,8 @@ mod front;
 mod logs;
 mod site;
 mod tls;
+#[cfg_attr(not(feature = "otlp"), path = "no_traces.rs")]
+mod traces;
 
 pub use site::{OpenSite, SiteBuilder};
 pub use svc_config as config;

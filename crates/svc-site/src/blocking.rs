@@ -5,6 +5,7 @@ use std::{fmt, future::Future};
 use svc_schema::Error;
 use svc_versions::Context;
 use tokio::task::JoinError;
+use tracing::{Instrument as _, Span};
 
 use crate::errors;
 
@@ -32,7 +33,8 @@ impl From<TaskFailed> for Error {
 /// # Errors
 /// [`TaskFailed`] if `f` panics.
 pub async fn run_blocking<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> Result<T, TaskFailed> {
-    tokio::task::spawn_blocking(f).await.map_err(TaskFailed)
+    let span = Span::current();
+    tokio::task::spawn_blocking(move || span.in_scope(f)).await.map_err(TaskFailed)
 }
 
 /// Runs a part of a request to completion even if the client disconnects, so that no orphaned files are left. It gets the
@@ -44,5 +46,5 @@ pub async fn run_to_completion<T: Send + 'static, F>(cx: &Context, work: impl Fn
 where
     F: Future<Output = Result<T, Error>> + Send + 'static,
 {
-    tokio::spawn(work(cx.detached())).await.map_err(|error| errors::media::storage(&error))?
+    tokio::spawn(work(cx.detached()).in_current_span()).await.map_err(|error| errors::media::storage(&error))?
 }

@@ -8,6 +8,7 @@ use std::{
 use svc_fetch::{Allowed, FetchError, FetchedResponse, Get, Guard, GuardedClient, Post};
 use svc_metrics::{Histogram, HistogramReport, Outcomes};
 use tokio::sync::{Semaphore, oneshot};
+use tracing::Span;
 
 use crate::Settings;
 
@@ -89,7 +90,8 @@ impl HttpClient {
         let (began, client) = (Instant::now(), self.client.clone());
         let (sender, receiver) = oneshot::channel();
         // The receiver is gone if the caller no longer waits.
-        let work = move || drop(sender.send(client.post(&post)));
+        let span = Span::current();
+        let work = move || drop(sender.send(span.in_scope(|| client.post(&post))));
         let started = std::thread::Builder::new().name("svc-post".to_owned()).spawn(work);
         let result = match started {
             Ok(_) => receiver.await.unwrap_or_else(|error| Err(FetchError::Connection(error.to_string()))),
@@ -136,8 +138,9 @@ impl HttpClient {
         let permit = permit.ok().and_then(Result::ok).ok_or(FetchError::TimedOut)?;
         let client = self.client.clone();
         // The slot is released when the work ends, even if the caller no longer waits.
+        let span = Span::current();
         let work = move || {
-            let result = f(&client);
+            let result = span.in_scope(|| f(&client));
             drop(permit);
             result
         };

@@ -8,7 +8,9 @@ use http::Method;
 use serde_json::json;
 use svc_metrics::RouteCounts;
 use svc_schema::Error;
+use svc_traces::TARGET;
 use svc_versions::Context;
+use tracing::Instrument as _;
 
 use super::arguments::{for_permission, prepare};
 use super::cached::CachedKind;
@@ -109,7 +111,11 @@ impl Server {
         if !matched.endpoint().cacheable {
             req.mark_uncacheable();
         }
-        match prepare(matched.attach(req), matched.endpoint()) {
+        let prepared = {
+            let _span = tracing::info_span!(target: TARGET, "arguments").entered();
+            prepare(matched.attach(req), matched.endpoint())
+        };
+        match prepared {
             Ok(req) => (matched.tag(self.run(&matched, &req).await), req),
             Err((req, error)) => (matched.tag(error.into()), req),
         }
@@ -123,7 +129,8 @@ impl Server {
                 Some(conditional) => conditional.begin(req.clone()),
                 None => (req.clone(), None),
             };
-            let authorized = endpoint.invoke.authorize(req.clone()).await?;
+            let authorization = endpoint.invoke.authorize(req.clone());
+            let authorized = authorization.instrument(tracing::info_span!(target: TARGET, "permission")).await?;
             if !is_read(req.method()) {
                 match conditional {
                     Some(conditional) => conditional.check(&req)?,
@@ -132,7 +139,8 @@ impl Server {
                 }
             }
             let exact = authorized.exact;
-            let mut res: Response = endpoint.invoke.call(req, authorized).await.into();
+            let handler = tracing::info_span!(target: TARGET, "handler", http.route = matched.route.pattern());
+            let mut res: Response = endpoint.invoke.call(req, authorized).instrument(handler).await.into();
             res.exactly_authorized = exact;
             if let Some(validators) = validators.filter(|_| !res.is_error()) {
                 res.validators = validators;
@@ -278,6 +286,7 @@ impl Server {
 
     async fn is_allowed(&self, endpoint: &BoundEndpoint, req: &Request) -> bool {
         let permission = async { endpoint.invoke.authorize(for_permission(req, endpoint)).await };
+        let permission = permission.instrument(tracing::info_span!(target: TARGET, "permission"));
         match AssertUnwindSafe(permission).catch_unwind().await {
             Ok(result) => result.is_ok_and(|authorized| authorized.exact),
             Err(panic) => {

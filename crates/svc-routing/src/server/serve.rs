@@ -4,6 +4,8 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use svc_php::list::split_list;
 use svc_schema::{Embed, Error, parse_embed};
+use svc_traces::TARGET;
+use tracing::Instrument as _;
 
 use super::arguments::prepare;
 use super::dispatch::is_read;
@@ -36,7 +38,8 @@ impl Server {
         match wanted(&req) {
             Ok(wanted) => {
                 let res = self.dispatch(req.clone()).await;
-                self.finish(res, wanted, &req, add_cors).await
+                let finish = self.finish(res, wanted, &req, add_cors);
+                finish.instrument(tracing::info_span!(target: TARGET, "response")).await
             }
             Err(error) => self.serve_error_with(req, error, add_cors).await,
         }

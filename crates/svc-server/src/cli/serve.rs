@@ -19,7 +19,7 @@ use crate::{
     background::{self, WatchCertificate},
     config::{Config, Setting, SiteUrl},
     data_folder::DataLock,
-    logs,
+    logs::{self, Logs},
     site::{OpenSite, SiteBuilder},
     tls::{self, Tls},
 };
@@ -32,7 +32,7 @@ const BLOCKING_PER_CORE: usize = 3;
 
 /// Runs the server. `flags` are those of the command line, for reading the configuration again.
 pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Setting, String)>) -> Result<()> {
-    let _flush = logs::install(config);
+    let logs = logs::install(config);
     for warning in config.warnings() {
         tracing::warn!("{warning}");
     }
@@ -45,11 +45,11 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static
         .build()
         .context("cannot start the runtime")?;
     if let Some(wordpress) = &config.wordpress {
-        let served = runtime.block_on(super::front::run(config, wordpress, flags));
+        let served = runtime.block_on(super::front::run(config, wordpress, flags, logs.as_ref()));
         runtime.shutdown_timeout(LAST_WORK);
         return served;
     }
-    let served = runtime.block_on(run(builder, config, flags));
+    let served = runtime.block_on(run(builder, config, flags, logs.as_ref()));
     // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
     runtime.shutdown_timeout(LAST_WORK);
     // Cancelled requests must end first, so that the database is closed properly.
@@ -57,7 +57,12 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static
 }
 
 /// Serves until a signal stops the process. Returns the site.
-async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Setting, String)>) -> Result<OpenSite> {
+async fn run(
+    builder: &SiteBuilder,
+    config: &Config,
+    flags: Vec<(&'static Setting, String)>,
+    logs: Option<&Logs>,
+) -> Result<OpenSite> {
     // Whoever reads that the server listens may stop it.
     let stop = svc_listen::shutdown_signal();
     // Bind first: the URL of a new site contains the port.
@@ -127,7 +132,7 @@ async fn run(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Settin
     let redirect = tls.map(|tls| tls.start_redirect(site.home(), here, &config.limits)).transpose()?.flatten();
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
-    let running = Running::start(site, config, &requests, &lock, renewal).await?;
+    let running = Running::start(site, config, &requests, &lock, renewal, logs).await?;
     let serving = svc_listen::serve(listener, running.site.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
     svc_listen::notify_ready();
@@ -173,15 +178,13 @@ impl Running {
         requests: &InFlight,
         lock: &DataLock,
         renewal: Option<WatchCertificate>,
+        logs: Option<&Logs>,
     ) -> Result<Running> {
         let table = site.jobs();
         let usage = site.usage(requests.clone(), table.states());
         let backup = backup::start(config, &site, lock)?;
-        let metrics = site.metrics(&usage);
-        let metrics = match &backup {
-            Some(backup) => metrics.with(backup.status()),
-            None => metrics,
-        };
+        let metrics =
+            site.metrics(&usage).with(backup.as_ref().map(Backup::status)).with(logs.and_then(Logs::span_counts));
         let monitoring = match &config.monitoring {
             Some(address) => Some(MonitoringListener::start(address, site.checks(), metrics).await?),
             None => None,

@@ -23,6 +23,7 @@ use svc_site::jobs::{JobStates, JobTable};
 use crate::{
     config::{Config, SiteUrl, WordPress},
     error::{Error, Result},
+    logs::Logs,
     site::open_store,
 };
 
@@ -138,6 +139,7 @@ impl Front {
         &self,
         in_flight: InFlight,
         jobs: JobStates,
+        logs: Option<&Logs>,
     ) -> Result<Option<MonitoringListener>> {
         let Some(address) = &self.config.monitoring else { return Ok(None) };
         let (proxy, runtime) = (self.bridge.proxy().clone(), tokio::runtime::Handle::current());
@@ -145,7 +147,8 @@ impl Front {
         let metrics = Metrics::default()
             .with(Process::new(env!("CARGO_PKG_VERSION"), "wordpress"))
             .with(Arc::clone(&self.requests))
-            .with(FrontUsage { in_flight, bridge: self.bridge.clone(), jobs });
+            .with(FrontUsage { in_flight, bridge: self.bridge.clone(), jobs })
+            .with(logs.and_then(Logs::span_counts));
         Ok(Some(MonitoringListener::start(address, Arc::new(checks), metrics).await?))
     }
 

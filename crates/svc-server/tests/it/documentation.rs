@@ -238,7 +238,9 @@ fn a_backup_is_restored_as_described() {
 fn examples_of_settings_are_valid() {
     let mut n_examples = 0;
     for page in [SERVER, PRODUCTION, TUTORIAL, include_str!("../../../../docs/configuration.md")] {
-        for block in blocks(page).iter().filter(|block| block.language == "toml") {
+        // A build without the export of traces refuses its settings.
+        let is_built = |block: &&Block<'_>| cfg!(feature = "otlp") || !block.code.contains("[traces]");
+        for block in blocks(page).iter().filter(|block| block.language == "toml").filter(is_built) {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("svc.toml"), &block.code).unwrap();
             let sources = Sources { folder: folder.path().to_owned(), ..Sources::default() };

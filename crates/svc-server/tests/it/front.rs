@@ -48,7 +48,7 @@ fn until_replayed(front: Server, path: &str) -> (Server, String) {
 }
 
 /// The configuration of a server in front.
-fn configure(folder: &Path, database: &MariaDb, name: &str, upstream: &str) {
+pub(crate) fn configure(folder: &Path, database: &MariaDb, name: &str, upstream: &str) {
     let socket = database.folder().join("s");
     let config = format!(
         "<?php define('DB_NAME', '{name}'); define('DB_USER', 'root'); define('DB_PASSWORD', ''); \

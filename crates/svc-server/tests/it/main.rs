@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails fails its test")]
 
+#[cfg(all(unix, feature = "otlp"))]
+mod collector;
 mod config;
 #[cfg(unix)]
 mod continuous_backup;
@@ -28,6 +30,8 @@ mod statements;
 mod supervisor;
 #[cfg(unix)]
 mod tls;
+#[cfg(all(unix, feature = "otlp"))]
+mod traces;
 #[cfg(unix)]
 mod transactions;
 mod typescript;

@@ -17,6 +17,11 @@ pub(in crate::cli) fn examine(_: &Config, wordpress: &WordPress) -> Result<()> {
     match *wordpress {}
 }
 
-pub(in crate::cli) async fn run(_: &Config, wordpress: &WordPress, _: Vec<(&'static Setting, String)>) -> Result<()> {
+pub(in crate::cli) async fn run(
+    _: &Config,
+    wordpress: &WordPress,
+    _: Vec<(&'static Setting, String)>,
+    _: Option<&crate::logs::Logs>,
+) -> Result<()> {
     match *wordpress {}
 }

@@ -13,6 +13,7 @@ use crate::{
     config::{Config, Setting, WordPress},
     data_folder::{self, DataLock},
     front::{Front, upstream_of},
+    logs::Logs,
     tls::{self, Tls},
 };
 
@@ -21,6 +22,7 @@ pub(in crate::cli) async fn run(
     config: &Config,
     wordpress: &WordPress,
     flags: Vec<(&'static Setting, String)>,
+    logs: Option<&Logs>,
 ) -> Result<()> {
     let stop = svc_listen::shutdown_signal();
     let listener = svc_listen::inherit_or_bind(&config.listen).await?;
@@ -65,7 +67,7 @@ pub(in crate::cli) async fn run(
     let redirect = tls.map(|tls| tls.start_redirect(front.home(), here, &config.limits)).transpose()?.flatten();
     let (stop_serving, stopped) = oneshot::channel::<()>();
     let stopped = async move { drop(stopped.await) };
-    let monitoring = front.start_monitoring(requests.clone(), jobs.states()).await?;
+    let monitoring = front.start_monitoring(requests.clone(), jobs.states(), logs).await?;
     if let Some(monitoring) = &monitoring {
         say(&format!("Monitoring: {}", monitoring.address()));
     }
