@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, Stream as _};
+use futures_util::stream::BoxStream;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 use svc_routing::MadeBody;

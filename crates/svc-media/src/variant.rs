@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn quality_changes_the_size() {
         let noise =
-            image::RgbImage::from_fn(64, 64, |x, y| image::Rgb([(x * 37 ^ y * 91) as u8, (x * y) as u8, y as u8]));
+            image::RgbImage::from_fn(64, 64, |x, y| image::Rgb([((x * 37) ^ (y * 91)) as u8, (x * y) as u8, y as u8]));
         let mut bytes = std::io::Cursor::new(Vec::new());
         noise.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
         let file = Blob::Memory(bytes.into_inner().into());

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Debug, Default, PartialEq)]
-    struct Book {
+    pub(crate) struct Book {
         id: PostId,
         title: String,
         pages: i64,
