@@ -13,6 +13,7 @@ pub mod global_styles;
 pub mod hashing;
 pub mod hooked_blocks;
 pub mod http_client;
+pub mod image_variants;
 pub mod jobs;
 pub mod languages;
 pub mod mail;

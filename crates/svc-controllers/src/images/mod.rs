@@ -24,10 +24,8 @@ use svc_schema::{
 use svc_site::{
     Access, Settings, Site,
     errors::images as errors,
-    media::{
-        attached::AttachmentFiles,
-        variants::{ImageVariants, Source},
-    },
+    image_variants::{ImageVariants, Source},
+    media::attached::AttachmentFiles,
 };
 use svc_store::{MetaKind, meta, posts};
 
@@ -88,7 +86,7 @@ impl Images {
     }
 
     async fn source(&self, found: &Found) -> Result<Source> {
-        ImageVariants::source(&self.site, &found.files.file, &found.post.mime_type).await
+        ImageVariants::source(&self.site.services.uploads, &found.files.file, &found.post.mime_type).await
     }
 
     // Fetch
@@ -111,12 +109,12 @@ impl Images {
         }
         let source = self.source(&found).await?;
         let variant = found.wanted.variant(&req, source.format());
-        let (site, variants) = (Arc::clone(&self.site), self.variants.clone());
+        let (variants, permits) = (self.variants.clone(), Arc::clone(&self.site.image_work));
         let tag = format!("\"{}\"", source.key(&variant));
         let is_current = req.arg::<String>("v")?.is_some_and(|state| state == source.version());
         let scope = if found.is_public { "public" } else { "private" };
         let age = if is_current { FOREVER } else { FOR_AN_HOUR };
-        let body = LaterBody::new(async move { variants.image(&site, &source, variant).await });
+        let body = LaterBody::new(async move { variants.image(&permits, &source, variant).await });
         let response = Response::later(variant.format.mime(), body)
             .header("ETag", tag)
             .header("Cache-Control", format!("{scope}, {age}"))

@@ -7,7 +7,7 @@ use svc_schema::{
     Args, Error,
     build::{integer, string},
 };
-use svc_site::{Site, errors::images as errors, media::sizes, media::variants::ImageVariants};
+use svc_site::{Site, errors::images as errors, image_variants::ImageVariants, media::sizes};
 
 /// Maximum width and height, in pixels.
 const MAX_LENGTH: i64 = 4_096;

@@ -12,7 +12,7 @@ use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_mail::Mailer;
 use svc_new_site::{Created, NewSite, active_theme, theme};
 use svc_pages::{PageCache, SiteTexts};
-use svc_site::{Clock, HttpClient, Site, media::variants::ImageVariants};
+use svc_site::{Clock, HttpClient, Site, image_variants::ImageVariants};
 use svc_store::{DatabaseUrl, Store, StoreConfig, login_attempts};
 use svc_versions::Context;
 

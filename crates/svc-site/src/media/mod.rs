@@ -7,4 +7,3 @@ pub mod finalize;
 pub mod sideload;
 pub mod sizes;
 pub mod upload_store;
-pub mod variants;

@@ -14,7 +14,7 @@ use svc_store::{Store, StoreError};
 
 use crate::{
     http_client::HttpClient,
-    media::variants::ImageVariants,
+    image_variants::ImageVariants,
     registries::Registries,
     site::{Extension, Site},
 };

@@ -19,13 +19,13 @@ use std::{
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt as _};
 use sha2::{Digest as _, Sha256};
-use svc_media::{FileCache, Format, ImageError, ReadPart, StorageError, Variant};
+use svc_media::{FileCache, Format, ImageError, ReadPart, Storage, StorageError, Variant};
 use svc_routing::MadeBody;
 use svc_schema::Error;
 use svc_versions::{Flight, Flights, Usage};
 use tokio::{sync::Semaphore, time::timeout};
 
-use crate::{Site, blocking::run_blocking, errors::images as errors};
+use crate::{blocking::run_blocking, errors::images as errors};
 
 #[cfg(test)]
 mod tests;
@@ -67,6 +67,7 @@ struct Inner {
 /// A stored image.
 #[derive(Clone, Debug)]
 pub struct Source {
+    uploads: Storage,
     path: String,
     format: Format,
     /// Changes with the file.
@@ -112,9 +113,8 @@ impl ImageVariants {
     ///
     /// # Errors
     /// 404 if there is no such file, or it is not one that is served; 400 if images of the type cannot be decoded.
-    pub async fn source(site: &Site, path: &str, mime: &str) -> Result<Source, Error> {
+    pub async fn source(uploads: &Storage, path: &str, mime: &str) -> Result<Source, Error> {
         let format = Format::of_mime(mime).ok_or_else(errors::unsupported)?;
-        let uploads = &site.services.uploads;
         if path.split('/').any(|name| name.starts_with('.')) || uploads.leads_outside(path).await {
             return Err(errors::not_found());
         }
@@ -124,21 +124,21 @@ impl ImageVariants {
         }
         let nanoseconds = file.modified.timestamp_nanos_opt().unwrap_or_default();
         let state = format!("{} {nanoseconds} {}", file.size, file.tag.unwrap_or_default());
-        Ok(Source { path: path.to_owned(), format, state })
+        Ok(Source { uploads: uploads.clone(), path: path.to_owned(), format, state })
     }
 
-    /// The image.
+    /// The image. Making it takes one of the `permits` for image work.
     ///
     /// # Errors
     /// 404 if the file was deleted; 422 if it cannot be made of the file; 503 if too many others are being made.
-    pub async fn image(&self, site: &Arc<Site>, source: &Source, variant: Variant) -> Result<MadeBody, Error> {
+    pub async fn image(&self, permits: &Arc<Semaphore>, source: &Source, variant: Variant) -> Result<MadeBody, Error> {
         let key = source.key(&variant);
         if let Some(cached) = self.cached(&key).await? {
             self.0.n_cached.fetch_add(1, Ordering::Relaxed);
             return Ok(cached);
         }
         for _ in 0..MAX_TRIES {
-            if let Some(bytes) = self.made(site, source, variant, &key).await? {
+            if let Some(bytes) = self.made(permits, source, variant, &key).await? {
                 return Ok(bytes.into());
             }
             if let Some(cached) = self.cached(&key).await? {
@@ -179,7 +179,7 @@ impl ImageVariants {
     /// Waits until the image is made, by this call or another one. The result is cached, unless it is returned.
     async fn made(
         &self,
-        site: &Arc<Site>,
+        permits: &Arc<Semaphore>,
         source: &Source,
         variant: Variant,
         key: &str,
@@ -190,9 +190,10 @@ impl ImageVariants {
             Flight::Lead(leader) => {
                 let place = Arc::clone(&self.0.places).try_acquire_owned().map_err(|_| errors::busy())?;
                 let Flight::Follow(follower) = making.join(key.to_owned()) else { return Ok(None) };
-                let (variants, site, source, key) = (self.clone(), Arc::clone(site), source.clone(), key.to_owned());
+                let (variants, permits, source, key) =
+                    (self.clone(), Arc::clone(permits), source.clone(), key.to_owned());
                 tokio::spawn(async move {
-                    let made = variants.make(&site, &source, variant, key).await;
+                    let made = variants.make(permits, &source, variant, key).await;
                     leader.finish(made);
                     drop(place);
                 });
@@ -208,15 +209,21 @@ impl ImageVariants {
     }
 
     /// Makes the image and caches it; returns it if it cannot be cached. That it cannot be made is an empty file in the cache.
-    async fn make(&self, site: &Site, source: &Source, variant: Variant, key: String) -> Result<Option<Bytes>, Error> {
+    async fn make(
+        &self,
+        permits: Arc<Semaphore>,
+        source: &Source,
+        variant: Variant,
+        key: String,
+    ) -> Result<Option<Bytes>, Error> {
         let turn = timeout(MAX_WAIT, Arc::clone(&self.0.turns).acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok).ok_or_else(errors::busy)?;
         // It may have been made since the request looked.
         if self.cached(&key).await?.is_some() {
             return Ok(None);
         }
-        let file = site.services.uploads.fetch(&source.path).await.map_err(|error| unreadable(&error))?;
-        let permit = Arc::clone(&site.image_work).acquire_owned().await.map_err(|error| errors::unreadable(&error))?;
+        let file = source.uploads.fetch(&source.path).await.map_err(|error| unreadable(&error))?;
+        let permit = permits.acquire_owned().await.map_err(|error| errors::unreadable(&error))?;
         self.0.n_made.fetch_add(1, Ordering::Relaxed);
         let (inner, format, path) = (Arc::clone(&self.0), source.format, source.path.clone());
         run_blocking(move || {

@@ -1,30 +1,29 @@
+//! Tests of images on demand.
+
 use std::{fs, path::PathBuf};
 
 use futures_util::{TryStreamExt as _, future::join_all};
-use svc_brand::Brand;
 use svc_media::{Blob, dimensions};
-use svc_store::{DatabaseUrl, Store, StoreConfig};
 use tempfile::TempDir;
 
 use super::*;
-use crate::{registries::Registries, site::SiteSetup};
 
 /// 400 × 300 pixels.
-const IMAGE: &[u8] = include_bytes!("../../../../svc-controllers/tests/data/wide.png");
+const IMAGE: &[u8] = include_bytes!("../../../svc-controllers/tests/data/wide.png");
 
 struct Folder {
     dir: TempDir,
-    site: Arc<Site>,
+    uploads: Storage,
+    permits: Arc<Semaphore>,
     variants: ImageVariants,
 }
 
 impl Folder {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&StoreConfig::new(DatabaseUrl::Temporary)).unwrap();
-        let site = SiteSetup::new(store, Brand::default(), dir.path()).build(Registries::default()).unwrap();
+        let (uploads, permits) = (Storage::folder(&dir.path().join("uploads")), Arc::new(Semaphore::new(2)));
         let variants = ImageVariants::new(&dir.path().join("cache"), 1 << 30, vec![(100, 0)]);
-        let folder = Folder { dir, site, variants };
+        let folder = Folder { dir, uploads, permits, variants };
         folder.write("a.png", IMAGE);
         folder
     }
@@ -40,12 +39,12 @@ impl Folder {
     }
 
     async fn source(&self, name: &str) -> Result<Source, Error> {
-        ImageVariants::source(&self.site, name, "image/png").await
+        ImageVariants::source(&self.uploads, name, "image/png").await
     }
 
     async fn bytes(&self, source: &Source, width: u32) -> Result<Bytes, Error> {
         let variant = Variant { width, height: 0, crop: None, format: Format::WebP, quality: 80 };
-        let made = self.variants.image(&self.site, source, variant).await?;
+        let made = self.variants.image(&self.permits, source, variant).await?;
         let parts: Vec<Bytes> = made.parts.try_collect().await.unwrap();
         let bytes = Bytes::from(parts.concat());
         assert_eq!(bytes.len() as u64, made.size);
@@ -70,7 +69,7 @@ async fn many_requests_for_an_image_make_it_once() {
     let folder = Folder::new();
     let source = folder.source("a.png").await.unwrap();
     // Nothing is made before all of them wait.
-    let permits = Arc::clone(&folder.site.image_work).acquire_many_owned(2).await.unwrap();
+    let permits = Arc::clone(&folder.permits).acquire_many_owned(2).await.unwrap();
     let requests = join_all((0..50).map(|_| folder.bytes(&source, 100)));
     let release = async {
         while folder.variants.0.turns.available_permits() > 0 {
@@ -114,21 +113,23 @@ async fn a_changed_file_has_other_images() {
 async fn the_number_of_images_in_progress_is_bounded() {
     let folder = Folder::new();
     let source = folder.source("a.png").await.unwrap();
-    let permits = Arc::clone(&folder.site.image_work).acquire_many_owned(2).await.unwrap();
-    let n_more = 10;
-    let widths = 1..=(MAX_WAITING + n_more) as u32;
-    let requests = join_all(widths.map(|width| folder.bytes(&source, width)));
+    let made_before = folder.bytes(&source, 300).await.unwrap();
+    let permits = Arc::clone(&folder.permits).acquire_many_owned(2).await.unwrap();
+    let places = &folder.variants.0.places;
+    let n_free = 3;
+    let others = Arc::clone(places).acquire_many_owned((MAX_WAITING - n_free) as u32).await.unwrap();
+    let requests = join_all((1..=8).map(|width| folder.bytes(&source, width)));
     let release = async {
-        while folder.variants.0.places.available_permits() > 0 {
+        while places.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        // An image that is made already, and one that is refused at once.
-        assert_eq!(status(folder.bytes(&source, 399).await), 503);
-        drop(permits);
+        assert_eq!(status(folder.bytes(&source, 399).await), 503, "it does not wait");
+        assert_eq!(folder.bytes(&source, 300).await.unwrap(), made_before);
+        drop((permits, others));
     };
     let (statuses, ()) = tokio::join!(requests, release);
     let n_refused = statuses.into_iter().map(status).filter(|status| *status == 503).count();
-    assert_eq!((n_refused, folder.n_made()), (n_more, MAX_WAITING as u64));
+    assert_eq!((n_refused, folder.n_made()), (8 - n_free, 1 + n_free as u64));
     assert_eq!(status(folder.bytes(&source, 399).await), 200);
 }
 
@@ -136,7 +137,7 @@ async fn the_number_of_images_in_progress_is_bounded() {
 async fn an_image_is_made_even_if_its_client_leaves() {
     let folder = Folder::new();
     let source = folder.source("a.png").await.unwrap();
-    let permits = Arc::clone(&folder.site.image_work).acquire_many_owned(2).await.unwrap();
+    let permits = Arc::clone(&folder.permits).acquire_many_owned(2).await.unwrap();
     let begun = async {
         while folder.variants.0.places.available_permits() == MAX_WAITING {
             tokio::task::yield_now().await;
@@ -211,6 +212,6 @@ async fn only_files_that_are_served_have_images() {
     for path in rows {
         assert_eq!(status(folder.source(path).await), 404, "{path}");
     }
-    let pdf = ImageVariants::source(&folder.site, "a.png", "application/pdf").await;
+    let pdf = ImageVariants::source(&folder.uploads, "a.png", "application/pdf").await;
     assert_eq!(status(pdf), 400);
 }
