@@ -34,6 +34,7 @@ pub mod global_styles;
 pub mod icons;
 pub mod images;
 mod item_cache;
+mod item_languages;
 mod labels;
 pub mod languages;
 mod links;

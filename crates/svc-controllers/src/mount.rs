@@ -27,7 +27,7 @@ use crate::{
     global_styles::{GlobalStyles, StylesHistory},
     icons::{IconCollectionFamily, IconFamily},
     images::Images,
-    languages::{self, list::LanguageList},
+    languages::{self, LanguageList},
     media::Media,
     menus::{MenuItems, MenuLocations, Menus},
     navigation_fallback::{self, NavigationFallback},
@@ -235,7 +235,7 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>, settings_of_site: &S
         registry.mount(OWN_NAMESPACE, move |_| images);
     }
     if settings_of_site.languages.is_some() {
-        mount_registry::<LanguageList>(registry, languages::list::NAMESPACE, rest);
+        mount_registry::<LanguageList>(registry, languages::NAMESPACE, rest);
     }
 }
 

@@ -1,108 +1,143 @@
-//! Languages: the schemas of their fields and parameters, the translations that a caller may read, and the list of all languages.
+//! The languages of the site, at the routes of the plugin Polylang: list and fetch. Languages are changed with the plugin.
 
-pub mod list;
+use std::sync::Arc;
 
-use std::collections::{HashMap, HashSet};
-
-use serde_json::{Map, Value, json};
-use svc_auth::Caller;
-use svc_model::{PostId, Term, TermId};
-use svc_schema::build::{SchemaBuilder, array, integer, object, string, types};
-use svc_site::{
-    Access, Settings, Site, SiteResult,
-    languages::{Languages, Translated},
+use serde_json::{Value, json};
+use svc_model::{Term, TermId};
+use svc_resource::Fields;
+use svc_routing::{Request, Result, Route};
+use svc_schema::{
+    Args, Error,
+    build::{array, boolean, integer, object, string},
 };
-use svc_store::{Db, posts, terms};
+use svc_site::languages::{Language, LanguageTerm, LanguageUrls, Translated};
+use svc_store::terms;
 
-use crate::contexts::VIEW_EDIT_EMBED;
+use crate::{
+    RestSite,
+    args::context_args,
+    contexts::VIEW_EDIT,
+    errors::forbidden_context,
+    registry_family::{Listed, RegistryEntries, RegistryFamily},
+    request::can,
+};
 
-/// Name of the field and of the parameter of lists.
-pub(crate) const LANG: &str = "lang";
-/// Name of the field.
-pub(crate) const TRANSLATIONS: &str = "translations";
+/// The namespace of the plugin's routes.
+pub(crate) const NAMESPACE: &str = "pll/v1";
 
-/// What an item has of languages.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ItemLanguages {
-    /// The code of its language.
-    pub(crate) slug: Option<String>,
-    /// The translations, itself among them, that the caller may read.
-    pub(crate) translations: Map<String, Value>,
-    /// The other members of its group, readable or not, on whose rows the translations depend.
-    pub(crate) members: Vec<i64>,
+/// The capability to manage languages.
+const MANAGE: &str = "manage_options";
+
+/// A language with what is stored elsewhere.
+pub struct LanguageEntry {
+    language: Language,
+    is_default: bool,
+    home_url: String,
+    host: String,
+    /// By taxonomy: the term of the language, and its number of objects.
+    terms: Vec<(&'static str, LanguageTerm, i64)>,
 }
 
-/// The schema of the language of an object. Null if it has none; a write of null changes nothing.
-pub(crate) fn lang_field(languages: &Languages) -> SchemaBuilder {
-    let values = languages.slugs().into_iter().map(Value::from).chain([Value::Null]);
-    types(["string", "null"]).describe("Code of the language.").one_of(values).context(VIEW_EDIT_EMBED)
+/// The languages of the REST API.
+pub struct LanguageList;
+
+/// No such language.
+fn not_found(code: &str) -> Error {
+    Error::new(code, "There is no such language.").with_status(404)
 }
 
-/// The schema of the translations of an object.
-pub(crate) fn translations_field(languages: &Languages) -> SchemaBuilder {
-    let id = || integer().minimum(0);
-    object(languages.slugs().into_iter().map(|slug| (slug, id())))
-        .describe("IDs of the translations by language, with the object's own. A write joins them; 0 removes one.")
-        .additional_properties(false)
-        .context(VIEW_EDIT_EMBED)
+/// The W3C's form of a locale: `fr-FR`.
+fn w3c(locale: &str) -> String {
+    locale.replace('_', "-")
 }
 
-/// The schema of the parameter of lists.
-pub(crate) fn lang_param(languages: &Languages) -> SchemaBuilder {
-    array(string().one_of(languages.slugs()).first(&["enum"]))
-        .default(json!([]))
-        .describe("Only return items in these languages; if empty, those in all languages.")
-}
+impl RegistryEntries for LanguageList {
+    type Entry = LanguageEntry;
+    const OBJECT: &'static str = "language";
 
-/// The languages of items and their translations that `readable` returns, which is called with the ids of the other members of all groups.
-pub(crate) fn of_items(
-    db: &mut Db,
-    languages: &Languages,
-    of: Translated,
-    items: &[(i64, &[Term])],
-    readable: impl FnOnce(&mut Db, &[i64]) -> SiteResult<HashSet<i64>>,
-) -> SiteResult<HashMap<i64, ItemLanguages>> {
-    let mut members: HashMap<i64, Vec<(&str, i64)>> = HashMap::new();
-    for (id, terms) in items {
-        let Some(group) = languages.group(of, terms) else { continue };
-        let of_group = languages.members(group).into_iter().filter(|(_, member)| member != id);
-        members.insert(*id, of_group.map(|(language, member)| (language.slug.as_str(), member)).collect());
+    #[rustfmt::skip]
+    fn fields() -> Fields<LanguageEntry, ()> {
+        let mut f = Fields::<LanguageEntry, ()>::new(Self::OBJECT);
+        f.add("name", string().describe("Name of the language.").context(VIEW_EDIT).readonly()).get(|l| l.language.name.clone());
+        f.add("slug", string().describe("Code of the language: the value of `lang`.").context(VIEW_EDIT).readonly()).get(|l| l.language.slug.clone());
+        f.add("term_group", integer().describe("Sort position.").context(VIEW_EDIT).readonly()).get(|l| l.language.order);
+        f.add("term_id", integer().describe("ID of the language.").context(VIEW_EDIT).readonly()).get(|l| l.language.of_posts.id);
+        f.add("locale", string().describe("WordPress's locale, such as fr_FR.").context(VIEW_EDIT).readonly()).get(|l| l.language.locale.clone());
+        f.add("is_rtl", boolean().describe("Whether the language is written from right to left.").context(VIEW_EDIT).readonly()).get(|l| l.language.is_rtl);
+        f.add("w3c", string().describe("The locale as a language tag, such as fr-FR.").context(VIEW_EDIT).readonly()).get(|l| w3c(&l.language.locale));
+        f.add("home_url", string().format("uri").describe("URL of the front page in the language.").context(VIEW_EDIT).readonly()).get(|l| l.home_url.clone());
+        f.add("search_url", string().format("uri").describe("URL to search in the language.").context(VIEW_EDIT).readonly()).get(|l| l.home_url.clone());
+        f.add("host", string().describe("Host of the language, if each has its own.").context(VIEW_EDIT).readonly()).get(|l| l.host.clone());
+        f.add("flag_code", string().describe("Code of the flag.").context(VIEW_EDIT).readonly()).get(|l| l.language.flag_code.clone());
+        f.add("active", boolean().describe("Whether the language is published.").context(VIEW_EDIT).readonly()).get(|l| l.language.is_active);
+        f.add("fallbacks", array(string()).describe("Locales whose texts are used if there is none in the language.").context(VIEW_EDIT).readonly())
+            .get(|l| l.language.fallbacks.clone());
+        f.add("is_default", boolean().describe("Whether the language is the default language.").context(VIEW_EDIT).readonly()).get(|l| l.is_default);
+        f.add("term_props", object::<&str, Value>([]).describe("The terms of the language by taxonomy, with their numbers of objects.").context(VIEW_EDIT).readonly())
+            .get(|l| {
+                let props = |(taxonomy, term, count): &(&'static str, LanguageTerm, i64)| {
+                    let props = json!({"term_id": term.id, "term_taxonomy_id": term.taxonomy_id, "count": count});
+                    ((*taxonomy).to_owned(), props)
+                };
+                Value::Object(l.terms.iter().map(props).collect())
+            });
+        f
     }
-    let mut ids: Vec<i64> = members.values().flatten().map(|(_, id)| *id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let shown = if ids.is_empty() { HashSet::new() } else { readable(db, &ids)? };
-    Ok(items
-        .iter()
-        .map(|(id, terms)| {
-            let slug = languages.of(of, terms).map(|language| language.slug.clone());
-            let others = members.remove(id).unwrap_or_default();
-            let listed = |(other, member): &&(&str, i64)| shown.contains(member) && Some(*other) != slug.as_deref();
-            let mut translations: Map<String, Value> =
-                slug.iter().map(|slug| (slug.clone(), Value::from(*id))).collect();
-            translations.extend(others.iter().filter(listed).map(|(slug, id)| ((*slug).to_owned(), Value::from(*id))));
-            (*id, ItemLanguages { slug, translations, members: others.into_iter().map(|(_, id)| id).collect() })
-        })
-        .collect())
+
+    fn check_list(rest: &Arc<RestSite>, req: &Request) -> Result<()> {
+        if req.context() == "edit" && !can(&rest.site, req, MANAGE)? { Err(forbidden_context(req)) } else { Ok(()) }
+    }
+
+    async fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Listed<LanguageEntry>> {
+        Ok(entries(rest, req)?.into())
+    }
+
+    async fn find(rest: &Arc<RestSite>, req: &Request) -> Result<LanguageEntry> {
+        let (id, slug): (Option<i64>, Option<String>) = (req.arg("term_id")?, req.arg("slug")?);
+        let is_wanted = |entry: &LanguageEntry| match (id, &slug) {
+            (Some(id), _) => entry.language.of_posts.id.0 == id,
+            (None, slug) => slug.as_deref() == Some(entry.language.slug.as_str()),
+        };
+        let code = if id.is_some() { "rest_invalid_id" } else { "rest_invalid_slug" };
+        entries(rest, req)?.into_iter().find(is_wanted).ok_or_else(|| not_found(code))
+    }
+
+    fn routes(family: &RegistryFamily<Self>) -> Vec<Route<RegistryFamily<Self>>> {
+        let id = Args::from([("term_id", integer().describe("ID of the language."))]);
+        let slug = Args::from([("slug", string().describe("Code of the language."))]);
+        vec![
+            family.list_route("/languages", context_args()),
+            family.fetch_route(r"/languages/(?P<term_id>[\d]+)", context_args()).args(id),
+            family.fetch_route(r"/languages/(?P<slug>[a-z][a-z0-9_-]*)", context_args()).args(slug),
+        ]
+    }
 }
 
-/// The posts of a type among these that the caller may read. The caller of this function records that the result depends on their rows.
-pub(crate) fn readable_posts(
-    db: &mut Db,
-    (site, settings, caller): (&Site, &Settings, &Caller),
-    post_type: &str,
-    ids: &[i64],
-) -> SiteResult<HashSet<i64>> {
-    let ids: Vec<PostId> = ids.iter().copied().map(PostId).collect();
-    let found = db.recorded_by_caller(|db| posts::outlines(db, &ids))?;
-    let access = Access::of_posts(site, settings, db, &found)?;
-    let is_shown = |post: &&svc_model::Post| post.post_type == post_type && access.can_read(caller, post);
-    Ok(found.iter().filter(is_shown).map(|post| post.id.0).collect())
-}
-
-/// The terms of a taxonomy among these.
-pub(crate) fn existing_terms(db: &mut Db, taxonomy: &str, ids: &[i64]) -> SiteResult<HashSet<i64>> {
-    let ids: Vec<TermId> = ids.iter().copied().map(TermId).collect();
-    let found = terms::without_counts(db, &ids)?;
-    Ok(found.iter().filter(|term| term.taxonomy == taxonomy).map(|term| term.id.0).collect())
+/// All languages; none if the site has lost them since the routes were mounted.
+fn entries(rest: &Arc<RestSite>, req: &Request) -> Result<Vec<LanguageEntry>> {
+    rest.site.read(req.cx(), |db| {
+        let settings = rest.site.settings_in(db)?;
+        let Some(languages) = &settings.languages else { return Ok(Vec::new()) };
+        let kinds = [Translated::Posts, Translated::Terms];
+        let ids: Vec<TermId> =
+            languages.iter().flat_map(|l| kinds.into_iter().filter_map(|of| Some(l.term(of)?.id))).collect();
+        let stored: Vec<Term> = terms::get_many(db, &ids)?;
+        let count = |term: LanguageTerm| {
+            stored.iter().find(|stored| stored.taxonomy_id == term.taxonomy_id).map_or(0, |stored| stored.count)
+        };
+        let entry = |language: &Language| {
+            let home_url = settings.urls.in_language(&settings.urls.site.home_url("/"), Some(&language.slug));
+            let has_host = matches!(languages.urls, LanguageUrls::Subdomain | LanguageUrls::Domain(_));
+            let host = home_url.split_once("://").map_or("", |(_, rest)| rest).split(['/', ':']).next();
+            let terms = kinds.into_iter().filter_map(|of| Some((of, language.term(of)?)));
+            LanguageEntry {
+                is_default: languages.is_default(language),
+                host: host.filter(|_| has_host).unwrap_or_default().to_owned(),
+                home_url,
+                terms: terms.map(|(of, term)| (of.languages(), term, count(term))).collect(),
+                language: language.clone(),
+            }
+        };
+        Ok(languages.iter().map(entry).collect())
+    })
 }

@@ -14,7 +14,7 @@ use svc_site::posts::{draft::PostDraft, formats::FORMATS};
 use super::item::PostItem;
 use crate::{
     contexts::{EDIT, VIEW_EDIT, VIEW_EDIT_EMBED},
-    languages::{LANG, TRANSLATIONS, lang_field, translations_field},
+    item_languages::{LANG, TRANSLATIONS, lang_field, translations_field},
 };
 use svc_site::{Site, languages::Languages};
 

@@ -22,7 +22,7 @@ use svc_store::{Meta, rows};
 use svc_text::Html;
 use svc_versions::Context;
 
-use crate::languages::ItemLanguages;
+use crate::item_languages::ItemLanguages;
 
 /// A post, the data that was loaded with it, and what the caller may read of it.
 pub(crate) struct PostItem {

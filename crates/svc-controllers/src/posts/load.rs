@@ -38,7 +38,7 @@ use super::{
     rights::PostRights,
 };
 use crate::{
-    languages::{self, ItemLanguages, LANG, TRANSLATIONS},
+    item_languages::{self, ItemLanguages, LANG, TRANSLATIONS},
     posts::attachment,
     request::block_viewer,
 };
@@ -289,8 +289,8 @@ impl PostLoader<'_> {
         let items: Vec<(i64, &[Term])> =
             rows.iter().map(|post| (post.id.0, terms.get(&post.id).map_or(&[][..], Vec::as_slice))).collect();
         let by = (&**self.site, &**self.settings, self.caller);
-        languages::of_items(db, languages, Translated::Posts, &items, |db, ids| {
-            languages::readable_posts(db, by, &self.post_type.name, ids)
+        item_languages::of_items(db, languages, Translated::Posts, &items, |db, ids| {
+            item_languages::readable_posts(db, by, &self.post_type.name, ids)
         })
     }
 

@@ -23,7 +23,7 @@ use svc_text::sanitize_title_with_dashes;
 use super::meta_filter;
 use crate::{
     errors,
-    languages::{LANG, lang_param},
+    item_languages::{LANG, lang_param},
 };
 
 /// Maximum number of items per page.

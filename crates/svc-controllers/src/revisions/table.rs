@@ -29,7 +29,7 @@ use svc_store::{
 
 use crate::{
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
-    languages::ItemLanguages,
+    item_languages::ItemLanguages,
     posts::{
         fields::{self as post_fields, PostFields},
         item::PostItem,

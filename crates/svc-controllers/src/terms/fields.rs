@@ -10,7 +10,7 @@ use svc_store::Meta;
 
 use crate::{
     contexts::{VIEW_EDIT, VIEW_EMBED_EDIT},
-    languages::{ItemLanguages, LANG, TRANSLATIONS, lang_field, translations_field},
+    item_languages::{ItemLanguages, LANG, TRANSLATIONS, lang_field, translations_field},
 };
 
 /// The fields of terms.

@@ -19,7 +19,7 @@ use svc_store::{
     meta::{self, MetaKind},
 };
 
-use crate::languages::{self, ItemLanguages, LANG, TRANSLATIONS};
+use crate::item_languages::{self, ItemLanguages, LANG, TRANSLATIONS};
 
 use super::{
     fields::TermItem,
@@ -95,8 +95,8 @@ impl TermLoader<'_> {
         let terms = terms_of(db, Translated::Terms, &ids)?;
         let of = |id: &i64| (*id, terms.get(id).map_or(&[][..], Vec::as_slice));
         let items: Vec<(i64, &[Term])> = ids.iter().map(of).collect();
-        languages::of_items(db, languages, Translated::Terms, &items, |db, ids| {
-            languages::existing_terms(db, &self.taxonomy.name, ids)
+        item_languages::of_items(db, languages, Translated::Terms, &items, |db, ids| {
+            item_languages::existing_terms(db, &self.taxonomy.name, ids)
         })
     }
 }

@@ -13,7 +13,7 @@ use svc_store::{
 use crate::{
     args::{context_param, one_line},
     cursor::ListPage,
-    languages::{LANG, lang_param},
+    item_languages::{LANG, lang_param},
 };
 
 /// Maximum number of items per page.
