@@ -50,7 +50,7 @@ fn install_with(setup: &RestSetup, option: Value) {
     setup.site.store.write_blocking(write).unwrap();
 }
 
-/// Runs a test on each engine, with one and with two servers. With two, requests alternate between them.
+/// Runs a test on each engine.
 macro_rules! on_each {
     ($h:ident, $body:block) => {
         for site in engines::shared_with(install) {

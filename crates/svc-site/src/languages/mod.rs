@@ -128,7 +128,7 @@ pub(crate) fn set_language<'l>(
     Ok(language)
 }
 
-/// Checks that these are posts of the type that the caller may edit. `slug_of` names the language in an error.
+/// Checks that these are posts of the type that the caller may edit. An error names the language of the first that is not of the type.
 pub(crate) fn check_posts(
     tx: &mut Tx,
     (site, settings, caller): (&Site, &Settings, &Caller),
