@@ -20,7 +20,7 @@ use areas::{LocationEntry, SidebarEntry};
 use meta::MetaEntry;
 use settings::SettingEntry;
 use taxonomies::TaxonomyEntry;
-use theme_supports::check_theme_supports;
+use theme_supports::read_theme_supports;
 use types::TypeEntry;
 
 /// The tables of a file that are read here. Others are ignored.
@@ -105,8 +105,9 @@ impl Registrations {
         merge(&mut self.sidebars, file.sidebars, &here)?;
         merge(&mut self.menu_locations, file.menu_locations, &here)?;
         if let Some(supports) = file.theme_supports {
-            check_theme_supports(supports.get_ref()).map_err(|message| here(supports.span().start, message))?;
-            self.theme_supports.extend(supports.into_inner());
+            let start = supports.span().start;
+            self.theme_supports
+                .extend(read_theme_supports(supports.into_inner()).map_err(|message| here(start, message))?);
         }
         Ok(())
     }
@@ -261,10 +262,25 @@ mod tests {
 
     #[test]
     fn registers_features_of_the_theme() {
-        let mut registered = read("[theme_supports]\npost-thumbnails = ['post']\nhtml5 = ['search-form']").unwrap();
+        let first = r##"
+            [theme_supports]
+            html5 = ["search-form"]
+            custom-logo = { width = 400, height = 100 }
+            custom-background = { default-position-y = "top", default-image = "" }
+            editor-color-palette = [{ slug = "blue", name = "Blue", color = "#00f" }]
+        "##;
+        let mut registered = read(first).unwrap();
         registered.file("[theme_supports]\nhtml5 = false", Path::new("later.toml")).unwrap();
-        let expected = serde_json::json!({"post-thumbnails": ["post"], "html5": false});
-        assert_eq!(Value::Object(registered.theme_supports), expected);
+        let expected = [
+            ("html5", "false"),
+            ("custom-logo", r##"{"width":400,"height":100}"##),
+            ("custom-background", r##"{"default-image":"","default-position-y":"top"}"##),
+            ("editor-color-palette", r##"[{"name":"Blue","slug":"blue","color":"#00f"}]"##),
+        ];
+        assert_eq!(registered.theme_supports.len(), expected.len());
+        for (name, value) in expected {
+            assert_eq!(registered.theme_supports[name].to_string(), value, "{name}");
+        }
     }
 
     #[test]
