@@ -19,7 +19,9 @@ const POSTS: &str = "/svc-json/svc/v2/posts";
 /// The error message of opening a site with these settings.
 fn open_error(config: &Config) -> String {
     let here = "http://127.0.0.1:1".parse().unwrap();
-    SiteBuilder::new().open(config, &here).err().expect("opening fails").to_string()
+    let error = SiteBuilder::new().open(config, &here).err().expect("opening fails");
+    let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
+    causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"))
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -254,7 +254,7 @@ mod tests {
         }
 
         fn error(&self) -> String {
-            let message = Certificates::from_files(self.files()).err().unwrap().to_string();
+            let message = Certificates::from_files(self.files()).err().unwrap().with_cause();
             message.replace(&format!("{}/", self.0.path().display()), "")
         }
     }

