@@ -15,6 +15,7 @@ use svc_render::{
 use svc_site::{
     Settings, Site, SiteResult, Visitor,
     access::Access,
+    languages::Language,
     templates::hierarchy::{self, PageSubject},
     url_resolver::{List, ListSubject, urls},
     urls::{rest_base, taxonomy_rest_base},
@@ -56,6 +57,8 @@ pub(crate) struct PageBuilder<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) texts: &'a dyn Texts,
     pub(crate) db: &'a mut Db,
+    /// The language of the URL, on a site with several.
+    pub(crate) language: Option<&'a Language>,
     /// The requested URL.
     pub(crate) url: String,
     /// Cached style sheet of the theme.
@@ -69,6 +72,16 @@ pub(crate) struct PageBuilder<'a> {
 }
 
 impl PageBuilder<'_> {
+    /// The language of the page, for `lang`: that of the URL, otherwise that of the site.
+    fn language_tag(&self) -> String {
+        language_tag(self.language.map_or_else(|| self.settings.option("WPLANG"), |language| &language.locale))
+    }
+
+    /// The URL of a list in the language of the page.
+    fn in_language(&self, url: String) -> String {
+        self.settings.urls.in_language(&url, self.language.map(|language| language.slug.as_str()))
+    }
+
     /// The frame of a page with this content, and the values of its `Link` headers. `here` is its canonical URL.
     pub(crate) fn frame(
         &mut self,
@@ -86,10 +99,10 @@ impl PageBuilder<'_> {
             (true, true) => site_name.clone(),
         };
         let frame = Frame {
-            lang: language_tag(self.settings.option("WPLANG")),
+            lang: self.language_tag(),
             title: whole,
             home: site.home_url(""),
-            feed: site.feed_link(""),
+            feed: self.in_language(site.feed_link("")),
             hidden: self.settings.option("blog_public") == "0",
             head_links_html: Markup(announcement.head_links()),
             canonical: here.map(str::to_owned),
@@ -433,9 +446,9 @@ impl PageBuilder<'_> {
         let template = RssFeed {
             title: if heading.is_empty() { name } else { format!("{heading} – {name}") },
             tagline: decode(self.settings.option("blogdescription")),
-            home: site.home_url("/"),
-            own: site.feed_link(""),
-            lang: language_tag(self.settings.option("WPLANG")),
+            home: self.in_language(site.home_url("/")),
+            own: self.url.clone(),
+            lang: self.language_tag(),
             built: list.posts.iter().filter_map(|p| self.utc(p)).max().map(rfc2822).unwrap_or_default(),
             items: list.posts.iter().map(item).collect(),
         };

@@ -172,12 +172,13 @@ impl Pages {
                 Ok(post) => post.is_some(),
                 Err(refused) => return Ok(refused),
             };
+            let language = settings.urls.language_of_path(&parts.url.path);
             let mut resolver = PageResolver {
                 site: &self.renderer.site,
                 settings: &settings,
                 db,
                 viewer: &viewer.visitor.caller,
-                language: settings.urls.language_of_path(&parts.url.path),
+                language,
                 previewed: preview.as_ref().map(|post| post.id),
             };
             let mut resolved = resolver.resolve(&lookups, &parts.url.path)?;
@@ -195,6 +196,7 @@ impl Pages {
                 settings: &settings,
                 texts: &*self.format,
                 db,
+                language,
                 url: format!("{}{}", origin(&settings.urls.site.home_url("")), parts.whole),
                 sheet: &self.sheet,
                 missing: missing.clone(),

@@ -516,6 +516,25 @@ async fn links_and_resolve_have_the_language_in_a_folder() {
     assert_eq!(resolve(format!("{home}fr")).await["redirect"], json!(format!("{home}fr/")));
     let default = resolve(home.clone()).await;
     assert_eq!((default["posts"].clone(), default["query"]["lang"].clone()), (json!(1), json!("en")));
+    // A front page in one language, and a posts page.
+    let page = async |body: Value| create(&h, ADMIN, pages, body).await;
+    let front = page(json!({"title": "Front", "lang": "en", "status": "publish"})).await;
+    let news = page(json!({"title": "News", "lang": "en", "status": "publish"})).await;
+    let shown = json!({"show_on_front": "page", "page_on_front": front, "page_for_posts": news});
+    let stored = svc_routing::Request::new(http::Method::PUT, "/svc/v2/settings").with_json(&shown);
+    assert_eq!(h.send(ADMIN, stored).await.status, 200);
+    for (path, kind, redirect) in [
+        ("", "front-page", None),
+        ("en/", "front-page", Some("")),
+        ("de/", "blog", None),
+        ("de", "blog", Some("de/")),
+        ("news/", "blog", None),
+        ("de/news/", "blog", Some("news/")),
+    ] {
+        let found = resolve(format!("{home}{path}")).await;
+        let redirect = redirect.map_or(Value::Null, |to| json!(format!("{home}{to}")));
+        assert_eq!((found["kind"].as_str(), &found["redirect"]), (Some(kind), &redirect), "/{path}: {found}");
+    }
     let languages = h.get(NOBODY, "/pll/v1/languages", "").await;
     let urls: Vec<&Value> = languages.body.as_array().unwrap().iter().map(|language| &language["home_url"]).collect();
     assert_eq!(urls, [&json!(home), &json!(format!("{home}fr/")), &json!(format!("{home}de/"))]);

@@ -164,13 +164,25 @@ impl PageResolver<'_> {
                 resolved.url = Some(url);
             }
             PageTarget::Front(post) if self.language.is_none() => resolved.url = Some(self.url_of(post)?),
-            PageTarget::Front(_) => resolved.url = Some(self.in_language(self.settings.urls.site.home_url("/"))),
+            PageTarget::Front(_) => {
+                let url = self.in_language(self.settings.urls.site.home_url("/"));
+                resolved.redirect = urls::redirect_to(&url, path).filter(|_| plain);
+                resolved.url = Some(url);
+            }
             PageTarget::List(list) if list.feed => {}
             PageTarget::List(list) => {
-                let url = urls::list_url(self.db, self.site, self.settings, &list.subject)?;
+                // Where the front page has no translation, the newest posts in the language are in its place, not on the posts page, which may
+                // be in another one.
+                let is_in_place_of_front = self.language.is_some()
+                    && matches!(resolved.lookup.target, LookupTarget::Front)
+                    && matches!(list.subject, ListSubject::Home);
+                let url = match is_in_place_of_front {
+                    true => Some(self.settings.urls.site.home_url("/")),
+                    false => urls::list_url(self.db, self.site, self.settings, &list.subject)?,
+                };
                 let has_language = match &list.subject {
                     ListSubject::Term(..) => true,
-                    ListSubject::Home => urls::posts_page(self.settings).is_some(),
+                    ListSubject::Home => !is_in_place_of_front && urls::posts_page(self.settings).is_some(),
                     _ => false,
                 };
                 resolved.url = if has_language { url } else { url.map(|url| self.in_language(url)) };
