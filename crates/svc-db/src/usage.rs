@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
-use svc_metrics::{Histogram, HistogramReport, Outcomes, StatementLog, without_values};
+use svc_metrics::{Histogram, HistogramReport, Outcomes, QuoteEscapes, StatementLog, without_values};
 use svc_traces::TARGET;
 use tracing::Span;
 
@@ -50,9 +50,13 @@ impl Counters {
             otel.name = KINDS[kind].to_ascii_uppercase(),
             otel.kind = "client",
             db.system.name = system(dialect),
-            db.query.text = without_values(sql),
+            db.query.text = without_values(sql, quote_escapes(dialect)),
         );
-        Timer { log: log.map(|log| (log, sql.into())), _span: span, ..Timer::start(&self.statements[kind]) }
+        Timer {
+            log: log.map(|log| (log, sql.into(), quote_escapes(dialect))),
+            _span: span,
+            ..Timer::start(&self.statements[kind])
+        }
     }
 
     /// Counts a commit when the result is dropped.
@@ -72,6 +76,14 @@ fn kind(sql: &str) -> usize {
     found.unwrap_or(KINDS.len() - 1)
 }
 
+/// How texts of statements are written.
+fn quote_escapes(dialect: Dialect) -> QuoteEscapes {
+    match dialect {
+        Dialect::Sqlite => QuoteEscapes::Doubled,
+        Dialect::MySql => QuoteEscapes::DoubledOrBackslash,
+    }
+}
+
 /// The name of an engine in traces.
 pub(crate) fn system(dialect: Dialect) -> &'static str {
     match dialect {
@@ -85,7 +97,7 @@ pub(crate) fn system(dialect: Dialect) -> &'static str {
 pub(crate) struct Timer<'a> {
     durations: &'a Histogram,
     began: Instant,
-    log: Option<(Arc<StatementLog>, Box<str>)>,
+    log: Option<(Arc<StatementLog>, Box<str>, QuoteEscapes)>,
     /// Ends with the statement.
     _span: Span,
 }
@@ -100,8 +112,8 @@ impl Drop for Timer<'_> {
     fn drop(&mut self) {
         let took = self.began.elapsed();
         self.durations.record(took);
-        if let Some((log, sql)) = &self.log {
-            log.record(sql, took);
+        if let Some((log, sql, escapes)) = &self.log {
+            log.record(sql, *escapes, took);
         }
     }
 }

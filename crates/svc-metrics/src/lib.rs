@@ -12,4 +12,4 @@ pub use history::{Combine, History, INTERVAL, Series, Span};
 pub use outcomes::Outcomes;
 pub use requests::{MethodRequests, RequestCounts, RouteCounts, RouteRequests, UNKNOWN_ROUTE};
 pub use runs::{RunCounts, RunReport};
-pub use statements::{StatementLog, StatementReport, without_values};
+pub use statements::{QuoteEscapes, StatementLog, StatementReport, without_values};

@@ -11,6 +11,15 @@ const MAX_KEPT: usize = 10;
 /// Length to which a statement is cut, in bytes.
 const MAX_LENGTH: usize = 500;
 
+/// How a quote within a text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuoteEscapes {
+    /// Doubled, as in SQLite and standard SQL.
+    Doubled,
+    /// Doubled, or with a backslash before it, as in MySQL.
+    DoubledOrBackslash,
+}
+
 /// The statements of one request. Their values are hidden.
 #[derive(Debug, Default)]
 pub struct StatementLog(Mutex<StatementReport>);
@@ -28,7 +37,7 @@ pub struct StatementReport {
 
 impl StatementLog {
     /// Records a statement that has ended.
-    pub fn record(&self, sql: &str, took: Duration) {
+    pub fn record(&self, sql: &str, escapes: QuoteEscapes, took: Duration) {
         let mut report = self.report_mut();
         report.n_statements += 1;
         report.time += took;
@@ -39,7 +48,7 @@ impl StatementLog {
                 _ => return,
             }
         }
-        report.slowest.push((took, without_values(sql)));
+        report.slowest.push((took, without_values(sql, escapes)));
     }
 
     /// What was recorded so far.
@@ -53,7 +62,7 @@ impl StatementLog {
 }
 
 /// The beginning of a statement, at most 500 bytes, with `?` for each text and number.
-pub fn without_values(sql: &str) -> String {
+pub fn without_values(sql: &str, escapes: QuoteEscapes) -> String {
     let mut text = String::new();
     let mut chars = sql.chars().peekable();
     let mut is_in_name = false;
@@ -65,8 +74,7 @@ pub fn without_values(sql: &str) -> String {
         if c == '\'' {
             text.push('?');
             while let Some(inner) = chars.next() {
-                // A quote within a text is doubled, or has a backslash before it.
-                if inner == '\\' {
+                if inner == '\\' && escapes == QuoteEscapes::DoubledOrBackslash {
                     chars.next();
                 } else if inner == '\'' && chars.next_if_eq(&'\'').is_none() {
                     break;
@@ -89,16 +97,19 @@ mod tests {
 
     #[test]
     fn values_are_hidden() {
+        let (doubled, backslash) = (QuoteEscapes::Doubled, QuoteEscapes::DoubledOrBackslash);
         for (sql, expected) in [
             ("SELECT a FROM wp_2_posts WHERE id = ? AND b = 12.5", "SELECT a FROM wp_2_posts WHERE id = ? AND b = ?"),
             ("x IN (1, 23,0xff) LIMIT 5", "x IN (?, ?,?) LIMIT ?"),
             ("a = 'secret' AND b = 'it''s 5' OR c", "a = ? AND b = ? OR c"),
-            (r"a = 'it\'s' AND b1 = 'x", "a = ? AND b1 = ?"),
+            ("a = 'x", "a = ?"),
             ("", ""),
         ] {
-            assert_eq!(without_values(sql), expected);
+            assert_eq!([doubled, backslash].map(|escapes| without_values(sql, escapes)), [expected; 2]);
         }
-        let long = without_values(&"é".repeat(MAX_LENGTH));
+        assert_eq!(without_values(r"a = 'it\'s' AND b1 = 'x", backslash), "a = ? AND b1 = ?");
+        assert_eq!(without_values(r"a LIKE ? ESCAPE '\' AND b = 'secret'", doubled), "a LIKE ? ESCAPE ? AND b = ?");
+        let long = without_values(&"é".repeat(MAX_LENGTH), doubled);
         assert!(long.len() <= MAX_LENGTH + '…'.len_utf8() && long.ends_with('…'));
     }
 
@@ -108,6 +119,7 @@ mod tests {
         for n in 1..=30 {
             log.record(
                 &format!("S{}", char::from(b'A' + n as u8 % 26)),
+                QuoteEscapes::Doubled,
                 Duration::from_millis(if n % 2 == 0 { 1 } else { n }),
             );
         }

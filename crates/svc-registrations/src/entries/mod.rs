@@ -303,7 +303,15 @@ mod tests {
             ),
             (
                 "\n[theme_supports]\ntitle-tag = 'x'".to_owned(),
-                "svc.toml:2: title-tag is not of type boolean.",
+                "svc.toml:2: `title-tag` must be of type boolean",
+            ),
+            (
+                "\n[theme_supports]\nalign-wide = 1".to_owned(),
+                "svc.toml:2: `align-wide` must be of type boolean",
+            ),
+            (
+                "\n[theme_supports]\nhtml5 = [1]".to_owned(),
+                "svc.toml:2: `html5` must be of type boolean or array",
             ),
             (
                 "[[settings]]\noption = 'posts_per_page'\ntype = 'integer'".to_owned(),
