@@ -13,7 +13,7 @@ use crate::comment_groups::{self, CommentGroup};
 use crate::descriptions::Descriptions;
 use crate::meta::{self, MetaKind};
 use crate::position::{self, SortKey};
-use crate::query::{change_matching, in_order, list_query};
+use crate::query::{change_matching, list_query, load_rows};
 use crate::rows;
 use crate::{Beyond, Order, Page, Position, stamp};
 
@@ -50,19 +50,8 @@ pub fn get(db: &mut Db, id: CommentId) -> Result<Option<Comment>> {
 /// Reads comments in the order of `ids`. Missing comments are omitted.
 pub fn get_many(db: &mut Db, ids: &[CommentId]) -> Result<Vec<Comment>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let found = db.load_once(rows::COMMENTS, &[], &numbers, |db, ids| {
-        let mut found = HashMap::with_capacity(ids.len());
-        let build = |db: &Db, ids| select(db).and_where(Expr::col("comment_ID").is_in(ids)).take();
-        db.cached_list("comments.get", &[rows::COMMENTS], ids, build, |row| {
-            let comment: Comment = read(row)?;
-            found.insert(comment.id.0, comment);
-            Ok(())
-        })?;
-        Ok(found)
-    })?;
-    let mut found: Vec<Comment> = found.into_values().collect();
-    in_order(&mut found, ids, |c| c.id);
-    Ok(found)
+    let build = |db: &Db, ids| select(db).and_where(Expr::col("comment_ID").is_in(ids)).take();
+    load_rows(db, "comments.get", rows::COMMENTS, &numbers, build, read, |comment: &Comment| comment.id.0)
 }
 
 /// Sort order of comments.

@@ -1,9 +1,10 @@
 //! Common parts of lists: conditions, pages, totals, ordering by a given list, patterns.
 
+use std::any::Any;
 use std::collections::HashMap;
 
 use sea_query::{Cond, Expr, ExprTrait as _, LikeExpr, Query, SelectStatement, Value};
-use svc_db::{Change, Db, Result, Rows, StoreError, Tx};
+use svc_db::{Change, Db, Result, Row, Rows, StoreError, Tx};
 
 use crate::Page;
 
@@ -177,6 +178,31 @@ pub(crate) fn list_position<V: Into<Value>>(column: &Expr, values: impl Iterator
         n += 1;
     }
     (n > 0).then(|| case.finally(n).into())
+}
+
+/// Reads the rows of these objects in the order of `ids`, each once per request or transaction. Missing ones are omitted, duplicate ids
+/// return one row. `statement` is the name of the cached statement that `build` makes for a list of ids.
+pub(crate) fn load_rows<T: Any + Clone + Send + Sync>(
+    db: &mut Db,
+    statement: &'static str,
+    rows: Rows,
+    ids: &[i64],
+    build: impl Fn(&Db, Vec<i64>) -> SelectStatement,
+    read: impl Fn(&Row<'_>) -> Result<T>,
+    id: impl Fn(&T) -> i64,
+) -> Result<Vec<T>> {
+    let found = db.load_once(rows, &[], ids, |db, ids| {
+        let mut found = HashMap::with_capacity(ids.len());
+        db.cached_list(statement, &[rows], ids, build, |row| {
+            let object = read(row)?;
+            found.insert(id(&object), object);
+            Ok(())
+        })?;
+        Ok(found)
+    })?;
+    let mut found: Vec<T> = found.into_values().collect();
+    in_order(&mut found, ids, &id);
+    Ok(found)
 }
 
 /// Sorts rows by the position of their id in `ids`.

@@ -10,7 +10,7 @@ use crate::caches;
 use crate::columns::{self, columns};
 use crate::meta::{self, MetaKind};
 use crate::position::{self, SortKey};
-use crate::query::{change_matching, in_order, list_query};
+use crate::query::{change_matching, list_query, load_rows};
 use crate::rows;
 use crate::{Beyond, Order, Page, Position, posts};
 
@@ -42,19 +42,8 @@ pub fn get(db: &mut Db, id: UserId) -> Result<Option<User>> {
 /// Reads users in the order of `ids`. Missing users are omitted.
 pub fn get_many(db: &mut Db, ids: &[UserId]) -> Result<Vec<User>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let found = db.load_once(rows::USERS, &[], &numbers, |db, ids| {
-        let mut found = HashMap::with_capacity(ids.len());
-        let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
-        db.cached_list("users.get", &[rows::USERS], ids, build, |row| {
-            let user: User = read(row)?;
-            found.insert(user.id.0, user);
-            Ok(())
-        })?;
-        Ok(found)
-    })?;
-    let mut found: Vec<User> = found.into_values().collect();
-    in_order(&mut found, ids, |u| u.id);
-    Ok(found)
+    let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
+    load_rows(db, "users.get", rows::USERS, &numbers, build, read, |user: &User| user.id.0)
 }
 
 fn by(db: &mut Db, name: &'static str, column: &'static str, value: &str) -> Result<Option<User>> {

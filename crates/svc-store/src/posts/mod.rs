@@ -22,13 +22,11 @@ mod totals;
 mod trash;
 mod write;
 
-use std::collections::HashMap;
-
 use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
 use svc_model::{Post, PostId};
 
 use crate::columns::{self, columns};
-use crate::query::in_order;
+use crate::query::load_rows;
 use crate::rows::{self, post_lists};
 
 pub use batch::{ancestor_slugs, revision_counts};
@@ -86,19 +84,8 @@ pub fn get(db: &mut Db, id: PostId) -> Result<Option<Post>> {
 /// Reads posts in the order of `ids`. Missing posts are omitted, duplicate ids return one post.
 pub fn get_many(db: &mut Db, ids: &[PostId]) -> Result<Vec<Post>> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
-    let found = db.load_once(rows::POSTS, &[], &numbers, |db, ids| {
-        let mut found = HashMap::with_capacity(ids.len());
-        let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
-        db.cached_list("posts.get", &[rows::POSTS], ids, build, |row| {
-            let post: Post = read(row)?;
-            found.insert(post.id.0, post);
-            Ok(())
-        })?;
-        Ok(found)
-    })?;
-    let mut found: Vec<Post> = found.into_values().collect();
-    in_order(&mut found, ids, |p| p.id);
-    Ok(found)
+    let build = |db: &Db, ids| select(db).and_where(Expr::col("ID").is_in(ids)).take();
+    load_rows(db, "posts.get", rows::POSTS, &numbers, build, read, |post: &Post| post.id.0)
 }
 
 /// Reads what rights depend on of posts: id, type, status, author, parent and password. Missing posts are omitted.

@@ -6,6 +6,7 @@
 //! (1); and long, newer ones that mention both once, far from each other (0). Searches are for both words, for other forms of
 //! them, with a typing error, for a phrase, and for words of which the last is not complete.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use svc_model::{Post, PostId, UserId};
