@@ -274,7 +274,8 @@ fn language(term: &Term, of_terms: Option<LanguageTerm>) -> Language {
 /// The hosts of the languages from their URLs.
 fn domains(urls: &Array) -> BTreeMap<String, String> {
     let all = urls.iter().map(|(slug, url)| (key_text(slug), host(&text(url)).to_owned()));
-    all.filter(|(_, host)| !host.is_empty()).collect()
+    let is_host = |host: &str| !host.is_empty() && host.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.'));
+    all.filter(|(_, host)| is_host(host)).collect()
 }
 
 #[cfg(test)]

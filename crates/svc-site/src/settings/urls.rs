@@ -353,6 +353,7 @@ mod tests {
         let below = json!({"force_lang": 1, "default_lang": "en"});
         let label = json!({"force_lang": 2, "hide_default": true, "default_lang": "en"});
         let hosts = json!({"force_lang": 3, "domains": {"en": "https://a.b", "fr": "https://exemple.fr"}});
+        let no_hosts = json!({"force_lang": 3, "domains": {"en": "https://user@c.d", "fr": "javascript:alert(1)//"}});
         #[rustfmt::skip]
         let rows = [
             ("https://a.b", PRETTY, &folder, "fr", "https://a.b/x/", "https://a.b/fr/x/"),
@@ -374,6 +375,8 @@ mod tests {
             ("https://a.b", PRETTY, &hosts, "fr", "https://a.b/x/", "https://exemple.fr/x/"),
             ("https://a.b", PRETTY, &hosts, "fr", "https://a.b.example/x/", "https://a.b.example/x/"),
             ("https://a.b", PRETTY, &hosts, "ar", "https://a.b/x/", "https://a.b/x/"),
+            ("https://a.b", PRETTY, &no_hosts, "fr", "https://a.b/x/", "https://a.b/x/"),
+            ("https://a.b", PRETTY, &no_hosts, "en", "https://a.b/x/", "https://a.b/x/"),
             ("https://a.b", PRETTY, &json!({"force_lang": 0}), "fr", "https://a.b/x/", "https://a.b/x/"),
         ];
         for (home, structure, option, language, url, expected) in rows {
