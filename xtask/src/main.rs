@@ -22,6 +22,7 @@ mod deb;
 mod deps;
 mod dist;
 mod docs;
+mod examples;
 mod families;
 mod image;
 mod imports;
@@ -88,6 +89,7 @@ fn own(name: &str) -> Option<fn(&Call) -> Result<()>> {
         "tools" => |call| tools::install(&call.options()),
         "docs" => |call| docs::run(&call.options()),
         "book" => |call| book::run(&call.options()),
+        "examples" => |call| examples::run(&call.options()),
         "readmes" => |call| readmes::run(&call.options()),
         "semver" => |call| publish::semver(&call.options()),
         "publish" => |call| publish::run(&call.options()),

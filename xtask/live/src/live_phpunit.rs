@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use svc_test_databases::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use xtask_support::{root, say, server};
 
@@ -63,6 +63,8 @@ pub(crate) fn run(Options { tests, polyfills, site, output, files }: &Options) -
     let program = server::build(None, false)?;
     let work = tempfile::tempdir().context("cannot create a temporary folder")?;
     let (tests, polyfills) = (tests.canonicalize().context("no tests")?, polyfills.canonicalize()?);
+    let autoload = polyfills.join("phpunitpolyfills-autoload.php");
+    ensure!(autoload.is_file(), "{} is missing: `--polyfills` is not the folder of PHPUnit Polyfills", autoload.display());
     let output = output.clone().unwrap_or_else(|| work.path().join("output"));
     let script = root()?.join("xtask/live/src/live_phpunit.php");
     let suite =

@@ -28,17 +28,33 @@ use crate::report::{Effort, Report};
 /// Time after which no cache may have an earlier version.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Duration of the load: short and long run.
-const DURATION: (Duration, Duration) = (Duration::from_secs(15), Duration::from_mins(10));
+/// How long and how fast posts are read and written.
+struct Pace {
+    duration: Duration,
+    /// Pause of each reader between two reads.
+    between_reads: Duration,
+    between_writes: Duration,
+}
+
+/// As fast as possible, for CI.
+const SHORT: Pace = Pace {
+    duration: Duration::from_secs(15),
+    between_reads: Duration::ZERO,
+    between_writes: Duration::from_millis(500),
+};
+
+/// About 140,000 reads and 700 writes.
+const LONG: Pace = Pace {
+    duration: Duration::from_hours(1),
+    between_reads: Duration::from_millis(100),
+    between_writes: Duration::from_secs(5),
+};
 
 /// Number of posts.
 const POSTS: usize = 40;
 
 /// Parallel readers.
 const READERS: usize = 4;
-
-/// Pause between two writes.
-const PAUSE: Duration = Duration::from_millis(500);
 
 /// A process that is killed on drop.
 struct Killed(Child);
@@ -126,8 +142,7 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
         slowest: Mutex::default(),
         violations: Mutex::default(),
     };
-    let duration = if effort.long { DURATION.1 } else { DURATION.0 };
-    let mut purges = load.run(duration);
+    let mut purges = load.run(if effort.long { &LONG } else { &SHORT });
     purges.sort_unstable();
     let (reads, hits) = (load.reads.load(Relaxed), load.hits.load(Relaxed));
     let at = |percent: usize| purges.get((purges.len() * percent / 100).min(purges.len().saturating_sub(1))).copied();
@@ -192,7 +207,7 @@ fn wait_for(address: &str) -> Result<()> {
 
 impl Load {
     /// Runs readers and a writer. Returns the times from the acknowledgement of a write until Varnish has the new version.
-    fn run(&self, duration: Duration) -> Vec<Duration> {
+    fn run(&self, pace: &Pace) -> Vec<Duration> {
         thread::scope(|scope| {
             for reader in 0..READERS {
                 scope.spawn(move || {
@@ -201,19 +216,20 @@ impl Load {
                         // A step that reaches every post and every kind of URL.
                         n += 7;
                         self.read(n);
+                        thread::sleep(pace.between_reads);
                     }
                 });
             }
             let (began, mut purges) = (Instant::now(), Vec::new());
             for n in 1.. {
-                if began.elapsed() >= duration {
+                if began.elapsed() >= pace.duration {
                     break;
                 }
                 match self.write(n) {
                     Ok(time) => purges.push(time),
                     Err(error) => self.violation(format!("write {n}: {error}")),
                 }
-                thread::sleep(PAUSE);
+                thread::sleep(pace.between_writes);
             }
             self.ends.store(true, Relaxed);
             purges

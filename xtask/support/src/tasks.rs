@@ -56,6 +56,7 @@ pub const CHECKS: &[Task] = &[
     task("doc", "xtask", "build the documentation of the crates, warnings denied").minutes("3")
         .cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
     task("stress", "xtask-stress", "run attacks and parallel load against the real server").minutes("2"),
+    task("examples", "xtask", "build the examples of front ends with npm, and check that they render again only what has changed").minutes("3"),
     // Only with optimization the compiler works out all code, and refuses some that development builds accept.
     task("optimized", "xtask", "build the server with optimization").minutes("6")
         .cargo(&["build", "--package", "svc-server", "--profile", "optimized"], &[]),
