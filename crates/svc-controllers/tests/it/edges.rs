@@ -104,6 +104,22 @@ async fn uploads_are_allowed_for_the_post_of_a_list() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn posts_are_allowed_for_the_authors_of_a_list() {
+    let h = Harness::new();
+    let rows: [(i64, &str, &[&str]); 4] = [
+        (EDITOR, "author=3", &["GET", "POST"]),
+        (EDITOR, "author=2,4", &["GET", "POST"]),
+        (3, "", &["GET", "POST"]),
+        // A list of users is somebody else, even of the caller alone.
+        (3, "author=3", &["GET"]),
+    ];
+    for (user, query, allowed) in rows {
+        let list = h.get(user, POSTS, query).await;
+        assert_eq!((list.status, methods(&list).as_slice()), (200, allowed), "{query} by {user}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn options_of_themes_accepts_only_a_list_of_statuses() {
     let h = Harness::new();
     let rows: [(i64, &str, &[&str], u16); 10] = [
