@@ -1,8 +1,7 @@
 //! Cached reads: totals of lists.
 //!
-//! Cache entries are keyed by the versions of rows as of the reader's snapshot: the last logged changes, or on servers the values
-//! from [`VersionSource`](crate::handle::VersionSource). An entry is therefore never older than the snapshot, whichever process
-//! wrote.
+//! Cache entries are keyed by the versions of rows as of the reader's snapshot ([`crate::version_source`]). An entry is therefore never
+//! older than the snapshot, whichever process wrote.
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use sea_query::{Expr, SelectStatement, Value};
 use crate::dialect::Build as _;
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, MAX_VALUES};
+use crate::row_versions::RowVersions;
 use crate::rows::Rows;
 
 /// Maximum age of totals that only influence the choice of a query plan.
@@ -20,18 +20,21 @@ impl Db {
     /// A number that changes with these rows, as of this snapshot, whichever process writes. Data that is derived from the rows
     /// may be cached while the version is unchanged. `None` if nothing may be cached, for example in a write transaction.
     pub fn version(&mut self, rows: Rows) -> Option<i64> {
-        if let Some((source, begun)) = self.version_source.take() {
-            // If the server is unreachable, the next statement fails with the error.
-            self.versions = source.versions(self, begun).ok().flatten();
-        }
-        self.versions.as_ref()?.of.get(rows.name()).copied()
+        self.row_versions()?.of.get(rows.name()).copied()
+    }
+
+    /// The versions of all rows, which are read when they are first needed.
+    fn row_versions(&mut self) -> Option<&RowVersions> {
+        let versions = std::mem::take(&mut self.versions);
+        self.versions = versions.read(self);
+        self.versions.get()
     }
 
     /// Returns whether the indexes and counts of the schema that only SQLite has can be used: there, outside of write
     /// transactions.
-    pub fn has_counts(&self) -> bool {
+    pub fn has_counts(&mut self) -> bool {
         let version = self.shared.schema.layout.version;
-        self.versions.as_ref().and_then(|versions| versions.layout) == Some(version)
+        self.row_versions().and_then(|versions| versions.layout) == Some(version)
     }
 
     /// The number of rows that a statement without columns selects, cached while these rows are unchanged.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use svc_versions::{Context, Key};
+use svc_versions::{Context, Key, Versions};
 
 use crate::rows::Rows;
 
@@ -51,6 +51,15 @@ pub enum Object {
 /// The objects whose rows have changed. `None` if not all are known.
 type Objects = Option<BTreeMap<Object, Operation>>;
 
+/// The versions of rows around a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VersionStep {
+    /// Before it.
+    pub before: i64,
+    /// After it.
+    pub after: i64,
+}
+
 /// What a transaction has changed: rows by what they belong to, and facts that the owner of the schema adds. Every statement
 /// that writes names its table or rows, so the record is complete.
 #[derive(Debug)]
@@ -61,12 +70,13 @@ pub struct ChangeRecord {
     facts: Vec<Box<dyn Any + Send + Sync>>,
     caller: Option<i64>,
     time: SystemTime,
+    steps: Vec<(Rows, VersionStep)>,
 }
 
 impl Default for ChangeRecord {
     fn default() -> Self {
-        let (rows, keys, facts) = (Vec::new(), Vec::new(), Vec::new());
-        ChangeRecord { rows, keys, facts, caller: None, time: SystemTime::UNIX_EPOCH }
+        let (rows, keys, facts, steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        ChangeRecord { rows, keys, facts, caller: None, time: SystemTime::UNIX_EPOCH, steps }
     }
 }
 
@@ -173,6 +183,19 @@ impl ChangeRecord {
     /// When the transaction ended, just before its commit.
     pub fn time(&self) -> SystemTime {
         self.time
+    }
+
+    /// The [versions](crate::Db::version) of these rows around the transaction, if no other program and no other transaction has
+    /// changed anything in between: what was computed at the version before needs nothing but these changes to be true at the one
+    /// after. `None` if that is not known, and on engines that maintain counts themselves.
+    pub fn step(&self, rows: Rows) -> Option<VersionStep> {
+        self.steps.iter().find(|(of, _)| *of == rows).map(|(_, step)| *step)
+    }
+
+    /// Records that nothing else was committed since the rows had the versions `before`.
+    pub(crate) fn set_steps(&mut self, before: Vec<(Rows, i64)>, versions: &Versions) {
+        let step = |(rows, before): (Rows, i64)| Some((rows, VersionStep { before, after: rows.version(versions)? }));
+        self.steps = before.into_iter().filter_map(step).collect();
     }
 
     /// What cached values depend on that are no longer valid.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use svc_traces::TARGET;
@@ -353,8 +353,7 @@ impl Database {
 
     /// Adds a subscriber of the changes of this process. It is told after those that were added before it.
     pub fn subscribe(&self, subscriber: Arc<dyn Subscriber>) {
-        let mut subscribers = self.0.shared().subscribers.write().unwrap_or_else(PoisonError::into_inner);
-        subscribers.push(subscriber);
+        self.0.shared().subscribe(subscriber);
     }
 
     /// Number of statements executed since the database was opened.

@@ -15,11 +15,11 @@ use crate::change_record::{ChangeRecord, Operation};
 use crate::conn::{Conn, Done, Row, SharedConnection};
 use crate::dialect::{Build as _, Change, Dialect, SqlDialect};
 use crate::error::{Result, StoreError};
-use crate::row_versions::RowVersions;
 use crate::rows::Rows;
 use crate::schema::Schema;
 use crate::shared::{Companion, Shared};
 use crate::usage::Timer;
+use crate::version_source::SnapshotVersions;
 
 /// Maximum number of values bound to one statement. SQLite allows 32,766.
 pub(crate) const MAX_VALUES: usize = 32_000;
@@ -31,15 +31,6 @@ pub enum Charset {
     Full,
     /// The Basic Multilingual Plane (`utf8mb3`).
     Basic,
-}
-
-/// Versions that are read when they are needed.
-pub(crate) trait VersionSource: Send + Sync {
-    /// The versions for a snapshot that was opened after `begun`. `None` if nothing may be cached.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
-    fn versions(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<RowVersions>>>;
 }
 
 /// Cache key of a statement's text: its name and the length of its list.
@@ -55,10 +46,8 @@ pub struct Db {
     pub(crate) shared: Arc<Shared>,
     /// Cached SQL texts that do not depend on values, shared by all handles on the connection.
     texts: Arc<Mutex<HashMap<StatementKey, Arc<str>>>>,
-    /// Versions of rows as of this snapshot. `None` if the caches must not be used.
-    pub(crate) versions: Option<Arc<RowVersions>>,
-    /// Source of the versions, if they are needed (MariaDB), and an instant before this snapshot was taken.
-    pub(crate) version_source: Option<(Arc<dyn VersionSource>, Instant)>,
+    /// Versions of rows as of this snapshot.
+    pub(crate) versions: SnapshotVersions,
     /// Start time of the connection's server in seconds since the epoch, and when it was read (MariaDB), shared by all
     /// handles on the connection.
     pub(crate) server_start: Arc<Mutex<Option<(Instant, i64)>>>,
@@ -77,8 +66,7 @@ impl Db {
             prefix,
             shared,
             texts: Arc::default(),
-            versions: None,
-            version_source: None,
+            versions: SnapshotVersions::default(),
             server_start: Arc::default(),
             may_be_stale: false,
             begun: None,
@@ -95,7 +83,6 @@ impl Db {
             shared: self.shared.clone(),
             texts: self.texts.clone(),
             versions: self.versions.clone(),
-            version_source: self.version_source.clone(),
             server_start: Arc::clone(&self.server_start),
             may_be_stale: self.may_be_stale,
             begun: self.begun,

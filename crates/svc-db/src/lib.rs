@@ -34,13 +34,14 @@ mod table_manager;
 mod tuning;
 mod turns;
 mod usage;
+mod version_source;
 mod write_job;
 
 pub mod schema;
 pub mod stamp;
 
 pub use change_log::{LogBounds, LoggedChange};
-pub use change_record::{ChangeRecord, Object, Operation, Subscriber};
+pub use change_record::{ChangeRecord, Object, Operation, Subscriber, VersionStep};
 pub use config::{DatabaseUrl, StoreConfig};
 pub use conn::{Done, Row};
 pub use database::{Database, WeakDatabase};

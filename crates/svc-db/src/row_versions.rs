@@ -1,4 +1,5 @@
-//! Numbers that change with rows.
+//! Versions of rows: numbers that change with the rows of a kind, as of a snapshot, whichever process writes. What is derived from rows
+//! may be cached for everybody who sees the same version. [`crate::version_source`] is where they come from.
 
 use std::collections::HashMap;
 use std::sync::Arc;

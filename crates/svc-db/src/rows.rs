@@ -4,7 +4,7 @@
 //! Frequent statements name the rows instead. Both sides use the same keys: a write of known rows changes those rows and
 //! everything that depends on *any* row; a write of unknown rows also changes everything that depends on *a* row.
 
-use svc_versions::{Context, Key, MAX_MEMBER};
+use svc_versions::{Context, Key, MAX_MEMBER, Versions};
 
 /// Rows of a table, by the id of the object that they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +70,11 @@ impl Rows {
     /// The key of any of the rows, which changes with all of them.
     pub fn any(self) -> Key {
         Key::member(self.family, ANY)
+    }
+
+    /// A number that changes with any of the rows. `None` while they are changed.
+    pub(crate) fn version(self, versions: &Versions) -> Option<i64> {
+        versions.last_change(self.any()).map(|time| time.number().cast_signed())
     }
 
     fn unknown(self) -> Key {

@@ -176,8 +176,7 @@ impl Drop for Reading {
         let mut sessions = self.sessions.lock();
         if let Some(session) = sessions.open.iter_mut().find(|session| session.id == self.id) {
             session.n_reading -= 1;
-            session.db.versions = self.db.versions.take();
-            session.db.version_source = self.db.version_source.take();
+            session.db.versions = std::mem::take(&mut self.db.versions);
             if session.is_lent {
                 self.sessions.freed.notify_all();
             }

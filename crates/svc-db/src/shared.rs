@@ -19,11 +19,9 @@ use crate::usage::Counters;
 
 /// What the owner of a [`Schema`] keeps for all connections of a database, such as its caches; see
 /// [`Db::companion`](crate::Db::companion).
-pub trait Companion: Any + Send + Sync {
-    /// Called after a transaction of this process on a server, if no other transaction was between two versions of the
-    /// [logged table](crate::schema::LoggedTable): caches can be adjusted instead of being discarded.
-    fn follow(&self, _before: i64, _after: i64, _changes: &ChangeRecord) {}
-
+///
+/// It is the first subscriber, so that its caches can follow the changes instead of being discarded ([`ChangeRecord::step`]).
+pub trait Companion: Subscriber + Any {
     /// Describes the objects whose rows a transaction has changed, by id, for the [log of changes](crate::LoggedChange).
     fn describe(&self, _changes: &ChangeRecord, _rows: Rows) -> HashMap<i64, Description> {
         HashMap::new()
@@ -42,13 +40,17 @@ pub struct Description {
 /// Keeps nothing.
 impl Companion for () {}
 
+impl Subscriber for () {
+    fn committed(&self, _: &ChangeRecord) {}
+}
+
 /// What all connections of a database share.
 pub(crate) struct Shared {
     pub(crate) schema: &'static Schema,
     pub(crate) tuning: Tuning,
     pub(crate) companion: Arc<dyn Companion>,
-    /// Told of each transaction, in this order.
-    pub(crate) subscribers: RwLock<Vec<Arc<dyn Subscriber>>>,
+    /// Told of each transaction, in this order, after the companion.
+    subscribers: RwLock<Vec<Arc<dyn Subscriber>>>,
     /// The context of connections that nobody uses.
     pub(crate) no_context: Context,
     pub(crate) totals: quick_cache::sync::Cache<String, u64>,
@@ -100,8 +102,14 @@ impl Shared {
         }
     }
 
-    /// Tells the subscribers of a transaction that was committed.
+    pub(crate) fn subscribe(&self, subscriber: Arc<dyn Subscriber>) {
+        self.subscribers.write().unwrap_or_else(PoisonError::into_inner).push(subscriber);
+    }
+
+    /// Tells the subscribers of a transaction that was committed. The versions have its changes already. The order is fixed: the
+    /// caches of the schema's owner, the engine's log of changed rows if that is in memory, and the others as they were added.
     pub(crate) fn publish(&self, changes: &ChangeRecord) {
+        self.companion.committed(changes);
         let subscribers = self.subscribers.read().unwrap_or_else(PoisonError::into_inner);
         subscribers.iter().for_each(|subscriber| subscriber.committed(changes));
     }

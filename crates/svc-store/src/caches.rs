@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
-use svc_db::{ChangeRecord, Companion, Db, Description, Result, Rows};
+use svc_db::{ChangeRecord, Companion, Db, Description, Result, Rows, Subscriber};
 use svc_model::UserId;
 
 use crate::descriptions::Descriptions;
 use crate::plain_totals::{self, PlainTotals};
-use crate::post_changes::PostChanges;
 use crate::rows;
 use crate::search_state::SearchState;
 use crate::stored_text::StoredText;
@@ -34,14 +33,13 @@ impl SiteCaches {
     }
 }
 
-impl Companion for SiteCaches {
-    fn follow(&self, before: i64, after: i64, changes: &ChangeRecord) {
-        // Only if it is known which posts were changed, all changes of their numbers are recorded.
-        if changes.ids(rows::POSTS).is_some() {
-            self.plain_totals.apply(before, after, PostChanges::of(changes));
-        }
+impl Subscriber for SiteCaches {
+    fn committed(&self, changes: &ChangeRecord) {
+        self.plain_totals.committed(changes);
     }
+}
 
+impl Companion for SiteCaches {
     fn describe(&self, changes: &ChangeRecord, of: Rows) -> HashMap<i64, Description> {
         Descriptions::of(changes, of)
     }

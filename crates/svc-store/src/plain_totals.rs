@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use svc_db::{ChangeRecord, Subscriber, VersionStep};
 use svc_model::UserId;
 
-use crate::post_changes::{PostChange, PostClass};
+use crate::post_changes::{PostChange, PostChanges, PostClass};
+use crate::rows;
 
 /// Maximum number of lists.
 const MAX_LISTS: usize = 1_000;
@@ -78,12 +80,12 @@ impl PlainTotals {
     }
 
     /// Applies the changes that are all there is between two versions.
-    pub(crate) fn apply(&self, before: i64, after: i64, changes: &[PostChange]) {
+    fn apply(&self, step: VersionStep, changes: &[PostChange]) {
         let mut state = self.lock();
-        if state.version != Some(before) {
+        if state.version != Some(step.before) {
             return;
         }
-        state.version = Some(after);
+        state.version = Some(step.after);
         // `None` counts the list again.
         let changed = |list: &Classes, total: u64| {
             let removed = changes.iter().filter_map(|change| Some((change.before.as_ref()?, -1)));
@@ -97,6 +99,17 @@ impl PlainTotals {
             *total = now.unwrap_or_default();
             now.is_some()
         });
+    }
+}
+
+impl Subscriber for PlainTotals {
+    fn committed(&self, changes: &ChangeRecord) {
+        // Only if it is known which posts were changed, all changes of their numbers are recorded.
+        if let Some(step) = changes.step(rows::POSTS)
+            && changes.ids(rows::POSTS).is_some()
+        {
+            self.apply(step, PostChanges::of(changes));
+        }
     }
 }
 
@@ -142,9 +155,9 @@ mod tests {
         };
         totals.insert(of(&[7, 3]), 1, 10);
         totals.insert(of(&[4]), 1, 5);
-        totals.apply(1, 2, &[change(None, class("post", "publish", Some(7)))]);
+        totals.apply(VersionStep { before: 1, after: 2 }, &[change(None, class("post", "publish", Some(7)))]);
         assert_eq!((totals.get(&of(&[3, 7]), 2), totals.get(&of(&[4]), 2)), (Some(11), Some(5)));
-        totals.apply(2, 3, &[change(None, class("post", "publish", None))]);
+        totals.apply(VersionStep { before: 2, after: 3 }, &[change(None, class("post", "publish", None))]);
         assert_eq!((totals.get(&of(&[3, 7]), 3), totals.get(&of(&[4]), 3)), (None, None));
     }
 
@@ -155,7 +168,7 @@ mod tests {
         totals.insert(list("post", &["draft", "publish"]), 1, 15);
         totals.insert(list("page", &["publish"]), 1, 3);
         let published = change(class("post", "draft", Some(7)), class("post", "publish", Some(7)));
-        totals.apply(1, 2, &[published, change(None, class("page", "trash", Some(7)))]);
+        totals.apply(VersionStep { before: 1, after: 2 }, &[published, change(None, class("page", "trash", Some(7)))]);
         let at = |version, list| totals.get(&list, version);
         assert_eq!(at(1, list("post", &["publish"])), None);
         assert_eq!(at(2, list("Post", &["Publish"])), Some(11));
@@ -164,7 +177,7 @@ mod tests {
         // An older count is not used, a newer one replaces all.
         totals.insert(list("page", &["draft"]), 1, 7);
         assert_eq!(at(2, list("page", &["draft"])), None);
-        totals.apply(1, 3, &[change(None, class("post", "publish", Some(7)))]);
+        totals.apply(VersionStep { before: 1, after: 3 }, &[change(None, class("post", "publish", Some(7)))]);
         assert_eq!(at(2, list("post", &["publish"])), Some(11));
         totals.insert(list("page", &["draft"]), 4, 8);
         assert_eq!((at(4, list("page", &["draft"])), at(4, list("post", &["publish"]))), (Some(8), None));

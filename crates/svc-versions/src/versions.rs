@@ -55,6 +55,13 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VersionStamp(u64);
 
+impl VersionStamp {
+    /// The time as a number, which is higher for later times.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// The time of the last change of each key. Shared by everything that reads and writes the same data.
 pub struct Versions {
     /// The time of the last change.
@@ -121,6 +128,12 @@ impl Versions {
         let now = self.clock.fetch_add(1, Ordering::SeqCst) + 1;
         self.all.fetch_max(now, Ordering::SeqCst);
         self.activity.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// When this key, or everything, was last changed: the version of what the key stands for. `None` during a change.
+    pub fn last_change(&self, key: Key) -> Option<VersionStamp> {
+        let slot = self.slot(key).load(Ordering::SeqCst);
+        (slot < IN_PROGRESS).then(|| VersionStamp(slot.max(self.all.load(Ordering::SeqCst))))
     }
 
     /// Number of changes that were begun or ended; see [`is_current`](Self::is_current).
@@ -195,6 +208,21 @@ mod tests {
         assert!(!versions.is_current(&on(one), before));
         assert!(!versions.is_current(&Dependencies::default(), before));
         assert!(versions.is_current(&on(one), versions.stamp()));
+    }
+
+    #[test]
+    fn each_change_of_a_key_has_another_time() {
+        let versions = Versions::default();
+        let (one, two) = (Key(1), Key(2));
+        let time = |key| versions.last_change(key).map(VersionStamp::number);
+        let change = versions.change([one]);
+        assert_eq!((time(one), time(two)), (None, Some(0)));
+        change.end();
+        assert_eq!((time(one), time(two)), (Some(1), Some(0)));
+        versions.change([two]).end();
+        assert_eq!((time(one), time(two)), (Some(1), Some(2)));
+        versions.change_all();
+        assert_eq!((time(one), time(two)), (Some(3), Some(3)));
     }
 
     #[test]

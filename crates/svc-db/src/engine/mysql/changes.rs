@@ -18,9 +18,8 @@
 //! *Other storage engines do not number transactions*, so all tables must use InnoDB. This is checked once per version.
 //!
 //! *Writes of this process* are known: a transaction that raises the highest number by exactly two, its own, was alone.
-//! Such a write invalidates what it has changed and nothing else: totals of other tables stay, and those
-//! of the logged table can be adjusted ([`Companion::follow`](crate::Companion::follow)). While it is in progress, a number that is not yet
-//! explained means that nothing may be cached.
+//! Such a write invalidates what it has changed and nothing else, and caches can follow it ([`ChangeRecord::step`]). While it is in
+//! progress, a number that is not yet explained means that nothing may be cached.
 //!
 //! Not used for cached values: the update times in `information_schema.tables`, since a long transaction can commit unnoticed (MariaDB; for
 //! the search index, [`super::ledger`] uses them), and the log position, which is reported late (MySQL). The README of the crate has what is
@@ -33,12 +32,12 @@ use std::time::{Duration, Instant};
 
 use svc_versions::Versions;
 
-use crate::change_record::ChangeRecord;
 use crate::error::Result;
-use crate::handle::{Db, VersionSource};
+use crate::handle::Db;
 use crate::row_versions::RowVersions;
 use crate::rows::Rows;
 use crate::schema::Schema;
+use crate::version_source::VersionSource;
 
 /// The highest transaction number and the server's name. Reading one variable by name takes less than half the time of
 /// listing several.
@@ -92,46 +91,14 @@ impl ServerState {
     }
 }
 
-/// A write of this process that was alone.
-pub(crate) struct AloneWrite {
-    pub(crate) before: ServerState,
-    pub(crate) after: ServerState,
-    /// The versions of the logged table, if both are known.
-    pub(crate) logged: Option<(i64, i64)>,
-}
-
-/// The versions of the kinds of rows: numbers that are different for each state of a kind.
-#[derive(Clone, Debug)]
-struct KindVersions {
-    /// The highest version.
-    last: i64,
-    /// The version of all kinds that were not changed since then.
-    base: i64,
-    changed: HashMap<Rows, i64>,
-}
-
-impl KindVersions {
-    /// All rows may have changed.
-    fn all_changed(last: i64) -> Self {
-        KindVersions { last: last + 1, base: last + 1, changed: HashMap::new() }
-    }
-
-    fn change(&mut self, kinds: impl Iterator<Item = Rows>) {
-        self.last += 1;
-        self.changed.extend(kinds.map(|rows| (rows, self.last)));
-    }
-
-    fn of(&self, rows: Rows) -> i64 {
-        self.changed.get(&rows).copied().unwrap_or(self.base)
-    }
-}
+/// The states around a write of this process that was alone. A fact in its record.
+#[derive(Debug, Default)]
+pub(super) struct AloneWrite(pub(super) Option<(ServerState, ServerState)>);
 
 /// The last observed state.
 struct ObservedState {
     state: ServerState,
     since: Instant,
-    /// Versions for the caches.
-    versions: KindVersions,
     /// When the last write of this process was known to be committed. Snapshots that began earlier may lack it.
     own_ended: Option<Instant>,
     /// Whether the server numbers the changes of all tables; `None` until checked.
@@ -141,7 +108,7 @@ struct ObservedState {
 }
 
 /// Change detection for a server.
-pub(crate) struct Changes {
+pub(crate) struct ServerChanges {
     /// Whether the server reports its transaction number.
     is_supported: bool,
     last_seen: Mutex<Option<ObservedState>>,
@@ -156,11 +123,11 @@ pub(crate) struct Changes {
     versions: Arc<Versions>,
 }
 
-impl Changes {
+impl ServerChanges {
     /// Checks whether the server reports its transaction number.
     pub(crate) fn of(db: &mut Db, staleness: Duration) -> Self {
         let versions = Arc::clone(&db.shared.versions);
-        Changes {
+        ServerChanges {
             is_supported: matches!(ServerState::read(db), Ok(Some(_))),
             last_seen: Mutex::new(None),
             staleness,
@@ -189,32 +156,27 @@ impl Changes {
         before
     }
 
-    /// Ends the transaction of this process that began at `before`. `record` is what it has committed, if anything. Returns the
-    /// states around it if no other transaction was in between.
-    pub(crate) fn end_own(
+    /// Ends the transaction of this process that began at `before`. Returns the states around it if it has committed changes and no other
+    /// transaction was in between.
+    pub(super) fn end_own(
         &self,
         db: &mut Db,
         before: ServerState,
-        record: Option<&ChangeRecord>,
-    ) -> Option<AloneWrite> {
-        let after = record.and_then(|_| ServerState::read(db).ok().flatten());
+        has_changed: bool,
+    ) -> Option<(ServerState, ServerState)> {
+        let after = if has_changed { ServerState::read(db).ok().flatten() } else { None };
         let mut last_seen = self.lock();
         if let Some(last_seen) = last_seen.as_mut() {
             last_seen.own_in_progress = false;
         }
         let after = after.filter(|after| *after == ServerState { highest: before.highest + 2, ..before.clone() })?;
-        let mut logged = None;
         if let Some(last_seen) = last_seen.as_mut()
             && last_seen.state == before
         {
             last_seen.state = after.clone();
             last_seen.own_ended = Some(Instant::now());
-            let rows = self.schema.log.as_ref().map(|log| log.rows);
-            let earlier = rows.map(|rows| last_seen.versions.of(rows));
-            last_seen.versions.change(record?.kinds());
-            logged = earlier.zip(rows.map(|rows| last_seen.versions.of(rows)));
         }
-        Some(AloneWrite { before, after, logged })
+        Some((before, after))
     }
 
     /// Ends the transaction of this process whose outcome is unknown.
@@ -231,52 +193,42 @@ impl Changes {
         Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
     }
 
-    /// The versions of the state that a transaction sees if it began after `begun`. `None` if nothing may be cached.
-    fn settled_versions(&self, db: &mut Db, begun: Instant) -> Result<Option<KindVersions>> {
-        if !self.is_supported {
-            return Ok(None);
-        }
-        let Some(state) = ServerState::read(db)? else { return Ok(None) };
-        let Some((versions, covers_all_tables)) = self.stable_versions(state, begun) else { return Ok(None) };
-        let covers_all_tables = match covers_all_tables {
-            Some(covers_all_tables) => covers_all_tables,
-            None => {
-                let covers_all_tables = all_numbered(db)?;
-                let mut last_seen = self.lock();
-                if let Some(last_seen) = last_seen.as_mut().filter(|seen| seen.versions.last == versions.last) {
-                    last_seen.covers_all_tables = Some(covers_all_tables);
-                }
-                covers_all_tables
-            }
-        };
-        Ok(covers_all_tables.then_some(versions))
-    }
-
     /// Whether values that were computed from a snapshot that began after `begun` may be cached.
     pub(crate) fn is_stable(&self, db: &mut Db, begun: Instant) -> Result<bool> {
-        Ok(self.settled_versions(db, begun)?.is_some())
+        if !self.is_supported {
+            return Ok(false);
+        }
+        let Some(state) = ServerState::read(db)? else { return Ok(false) };
+        let Some(covers_all_tables) = self.settled(&state, begun) else { return Ok(false) };
+        if let Some(covers_all_tables) = covers_all_tables {
+            return Ok(covers_all_tables);
+        }
+        let covers_all_tables = all_numbered(db)?;
+        if let Some(last_seen) = self.lock().as_mut().filter(|seen| seen.state == state) {
+            last_seen.covers_all_tables = Some(covers_all_tables);
+        }
+        Ok(covers_all_tables)
     }
 
-    /// Records a state. Returns its versions, and whether all tables are covered, if the state was stable for long
-    /// enough before `begun`.
-    fn stable_versions(&self, state: ServerState, begun: Instant) -> Option<(KindVersions, Option<bool>)> {
+    /// Records a state. If it was stable for long enough before `begun`, returns whether it covers all tables, or `None` if that was not
+    /// checked.
+    #[expect(clippy::option_option, reason = "not settled, and settled but not checked, are different answers")]
+    fn settled(&self, state: &ServerState, begun: Instant) -> Option<Option<bool>> {
         let now = Instant::now();
         let mut last_seen = self.lock();
         match &*last_seen {
-            Some(last_seen) if last_seen.state == state => {
+            Some(last_seen) if last_seen.state == *state => {
                 let is_settled = begun.saturating_duration_since(last_seen.since) >= self.settle_time;
                 let has_own = last_seen.own_ended.is_none_or(|ended| ended <= begun);
-                (is_settled && has_own).then(|| (last_seen.versions.clone(), last_seen.covers_all_tables))
+                (is_settled && has_own).then_some(last_seen.covers_all_tables)
             }
             // It is recorded when the transaction has ended.
             Some(last_seen) if last_seen.own_in_progress => None,
-            last => {
-                // A state that reappears (two transactions alternating) is treated as a new one.
-                let versions = KindVersions::all_changed(last.as_ref().map_or(0, |last| last.versions.last));
+            // A state that reappears (two transactions alternating) is treated as a new one.
+            _ => {
                 *last_seen = Some(ObservedState {
-                    state,
+                    state: state.clone(),
                     since: now,
-                    versions,
                     own_ended: None,
                     covers_all_tables: None,
                     own_in_progress: false,
@@ -292,15 +244,18 @@ impl Changes {
     }
 }
 
-impl VersionSource for Changes {
+impl VersionSource for ServerChanges {
     fn versions(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<RowVersions>>> {
-        let versions = self.settled_versions(db, begun)?;
-        let version_of = |rows: Rows| {
-            let version = versions.as_ref().map(|versions| versions.of(rows));
+        // Before the state: rows that change after it was read have another version than this one.
+        let versions: Vec<_> =
+            self.schema.all_rows().iter().map(|rows| (*rows, rows.version(&self.versions))).collect();
+        let is_stable = self.is_stable(db, begun)?;
+        let version_of = |rows: Rows, version: Option<i64>| {
+            let version = version.filter(|_| is_stable);
             if self.schema.exact.contains(&rows) { version } else { self.step().or(version) }
         };
-        let all = self.schema.all_rows().into_iter();
-        let of: HashMap<_, _> = all.filter_map(|rows| Some((rows.name(), version_of(rows)?))).collect();
+        let version_of = |(rows, version): (Rows, _)| Some((rows.name(), version_of(rows, version)?));
+        let of: HashMap<_, _> = versions.into_iter().filter_map(version_of).collect();
         Ok((!of.is_empty()).then(|| Arc::new(RowVersions { layout: None, of })))
     }
 }

@@ -47,7 +47,7 @@ impl Observation {
 }
 
 /// A state of the server that has all changes up to an entry.
-struct Known {
+struct KnownState {
     seq: i64,
     server: Option<ServerState>,
     table: Option<TableState>,
@@ -56,7 +56,7 @@ struct Known {
 }
 
 /// The state that a comparison in progress will have shown.
-struct Pending {
+struct PendingComparison {
     server: Option<ServerState>,
     table: Option<TableState>,
     begun: Instant,
@@ -66,10 +66,10 @@ struct Pending {
 pub(super) struct Ledger {
     tuning: Tuning,
     entries: VecDeque<LogEntry>,
-    known: VecDeque<Known>,
+    known: VecDeque<KnownState>,
     /// The highest transaction number that was observed last, and since when.
     quiet: Option<(ServerState, Instant)>,
-    pending: Option<Pending>,
+    pending: Option<PendingComparison>,
     /// When the last comparison ended, and how long it took.
     compared: Option<(Instant, Duration)>,
     /// Whether a state was recognized by the table since then.
@@ -129,7 +129,7 @@ impl Ledger {
         server: Option<&ServerState>,
         begun: Instant,
     ) -> Option<i64> {
-        let is_it = |known: &&Known| {
+        let is_it = |known: &&KnownState| {
             let by_table = table.is_some() && known.table.as_ref() == table;
             by_table || server.is_some() && known.server.as_ref() == server
         };
@@ -149,7 +149,7 @@ impl Ledger {
             }
             !is_same
         });
-        self.known.push_back(Known { seq, server, table, since });
+        self.known.push_back(KnownState { seq, server, table, since });
         let surplus = self.known.len().saturating_sub(MAX_KNOWN);
         self.known.drain(..surplus);
     }
@@ -203,7 +203,7 @@ impl Ledger {
         if is_too_early || server.is_none() && table.is_none() {
             return LogState::Unsettled;
         }
-        self.pending = Some(Pending { server, table, begun: now });
+        self.pending = Some(PendingComparison { server, table, begun: now });
         LogState::Outdated
     }
 

@@ -15,7 +15,7 @@ use svc_versions::{Context, VersionStamp};
 use tokio::sync::OwnedMutexGuard;
 
 use super::change_log;
-use super::changes::{AloneWrite, Changes, ServerState};
+use super::changes::{AloneWrite, ServerChanges, ServerState};
 use super::connection::{MySql, ServerOptions};
 use super::row_log::MySqlRowLog;
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
@@ -25,13 +25,15 @@ use crate::change_record::ChangeRecord;
 use crate::config::StoreConfig;
 use crate::engine::sqlite::LogReader;
 use crate::error::{Result, StoreError};
-use crate::handle::{Db, Tx, VersionSource};
+use crate::handle::{Db, Tx};
 use crate::quoted::quoted;
 use crate::request;
 use crate::row_log::RowLog;
+use crate::rows::Rows;
 use crate::session::{self, Session};
 use crate::shared::Shared;
 use crate::usage::{COMMITTED, PoolUsage, ROLLED_BACK};
+use crate::version_source::SnapshotVersions;
 
 /// Maximum number of attempts to run a transaction.
 const MAX_ATTEMPTS: u32 = 24;
@@ -68,7 +70,7 @@ pub(crate) struct MySqlPool {
     /// Whether the server is a node of a cluster that certifies changes at commit (Galera).
     is_cluster: bool,
     /// Change detection; `None` until the server was checked.
-    changes: Option<Arc<Changes>>,
+    changes: Option<Arc<ServerChanges>>,
     /// The changed rows, if the schema has a logged table.
     row_log: Option<Arc<MySqlRowLog>>,
     /// The connection that watches for changes on behalf of callers that must not wait for a pooled one.
@@ -100,9 +102,12 @@ impl MySqlPool {
             changes: None,
             watch: Arc::default(),
         };
+        if let Some(log) = &pool.row_log {
+            pool.shared.subscribe(Arc::clone(log) as _);
+        }
         let mut lease = PooledConnection::take(&pool, false)?;
         let db = lease.db()?;
-        let changes = Changes::of(db, pool.staleness);
+        let changes = ServerChanges::of(db, pool.staleness);
         if config.change_log.is_some() {
             change_log::create(db)?;
             pool.shared.is_logging.store(true, Ordering::Relaxed);
@@ -146,17 +151,16 @@ impl MySqlPool {
             };
             let may_retry = tx.conn.take_may_retry();
             let failed = !matches!(committed, Ok(true));
-            if let Some(before) = before {
-                self.end_own(&mut tx, own, before, changes.as_ref().filter(|_| !failed));
-            }
+            let changes = changes.filter(|_| !failed);
+            let alone = before.and_then(|before| own.end(&mut tx, before, changes.is_some()));
             lease.db = Some(tx.db);
             if failed {
                 lease.end("ROLLBACK");
             } else {
                 lease.begun = false;
                 self.record_write();
-                if let Some(changes) = &changes {
-                    self.shared.publish(changes);
+                if let Some(changes) = changes {
+                    self.shared.publish(&self.with_steps(changes, alone));
                 }
             }
             drop(lease);
@@ -169,7 +173,7 @@ impl MySqlPool {
 
     /// Runs a job and commits it. Returns whether it was committed, and what it has changed, if anything. The changed keys are
     /// invalid from before the new data can be read.
-    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, Option<ChangeRecord>) {
+    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, Option<Changed>) {
         // The gate changes an option that nothing depends on.
         tx.take_changes();
         let commit = job.run(tx);
@@ -177,27 +181,26 @@ impl MySqlPool {
         if !commit {
             return (Ok(false), None);
         }
-        let change = self.shared.versions.change(changes.keys().iter().copied());
+        let versions = &self.shared.versions;
+        let rows = self.shared.schema.all_rows().into_iter();
+        let before = rows.filter_map(|rows| Some((rows, rows.version(versions)?))).collect();
+        let change = versions.change(changes.keys().iter().copied());
         // If the connection breaks here, the outcome of the commit is unknown and the write is not acknowledged.
         let timer = self.shared.counters.commit();
         let done = tx.conn.execute("COMMIT", &[]).map(|_| true);
         drop(timer);
         change.end();
-        (done, (!changes.is_empty()).then_some(changes))
+        (done, (!changes.is_empty()).then_some(Changed { record: changes, before }))
     }
 
-    /// Adjusts caches to a transaction of this process, if it has changed anything and no other was in between.
-    fn end_own(&self, tx: &mut Tx, own: OwnWrite<'_>, before: ServerState, changes: Option<&ChangeRecord>) {
-        let alone = own.end(tx, before, changes);
-        let (Some(alone), Some(changes)) = (alone, changes) else { return };
-        if let Some(log) = &self.row_log
-            && let Some(ids) = changes.ids(log.rows())
-        {
-            log.record_own(&alone.before, alone.after, &ids);
+    /// The record of a transaction, for subscribers. `alone` has the states around it if no other was in between.
+    fn with_steps(&self, changed: Changed, alone: Option<(ServerState, ServerState)>) -> ChangeRecord {
+        let Changed { mut record, before } = changed;
+        if alone.is_some() {
+            record.set_steps(before, &self.shared.versions);
+            *record.facts_mut() = AloneWrite(alone);
         }
-        if let Some((before, after)) = alone.logged {
-            self.shared.companion.follow(before, after, changes);
-        }
+        record
     }
 
     /// A pause that grows with the attempts. Half of it is random, so that two conflicting transactions do not conflict
@@ -245,7 +248,9 @@ impl Backend for MySqlPool {
         // The pooled handle stays without the versions of this snapshot.
         let mut db = lease.db()?.handle();
         db.begun = Some(begun);
-        db.version_source = lease.pool.changes.clone().map(|changes| (changes as Arc<dyn VersionSource>, begun));
+        if let Some(changes) = &lease.pool.changes {
+            db.versions = SnapshotVersions::of(Arc::clone(changes) as _, begun);
+        }
         db.may_be_stale = !lease.pool.staleness.is_zero();
         Ok(Box::new(MySqlSnapshot { db, lease }))
     }
@@ -520,7 +525,7 @@ impl Watch {
 }
 
 /// Looks for changes again.
-fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<Watch>) -> Option<VersionStamp> {
+fn watch_again(pool: &MySqlPool, changes: &ServerChanges, mut watch: OwnedMutexGuard<Watch>) -> Option<VersionStamp> {
     let begun = Instant::now();
     let conn = match watch.conn.take() {
         Some(conn) => Ok(conn),
@@ -539,13 +544,20 @@ fn watch_again(pool: &MySqlPool, changes: &Changes, mut watch: OwnedMutexGuard<W
     stamp
 }
 
+/// What a transaction has committed.
+struct Changed {
+    record: ChangeRecord,
+    /// The versions of all rows before.
+    before: Vec<(Rows, i64)>,
+}
+
 /// A write of this process in progress. If it fails on the way, it ends when this is dropped.
-struct OwnWrite<'c>(Option<&'c Changes>);
+struct OwnWrite<'c>(Option<&'c ServerChanges>);
 
 impl OwnWrite<'_> {
-    /// [`Changes::end_own`].
-    fn end(mut self, tx: &mut Tx, before: ServerState, changes: Option<&ChangeRecord>) -> Option<AloneWrite> {
-        self.0.take()?.end_own(tx, before, changes)
+    /// [`ServerChanges::end_own`].
+    fn end(mut self, tx: &mut Tx, before: ServerState, has_changed: bool) -> Option<(ServerState, ServerState)> {
+        self.0.take()?.end_own(tx, before, has_changed)
     }
 }
 

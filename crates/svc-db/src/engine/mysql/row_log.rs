@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use sea_query::{Expr, ExprTrait as _, Order, Query};
 
-use super::changes::ServerState;
+use super::changes::{AloneWrite, ServerState};
 use super::folding::{Collation, Folding};
 use super::ledger::{Ledger, Observation, TableState};
+use crate::change_record::{ChangeRecord, Subscriber};
 use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::row_log::{IndexedRows, LogEntry, LogState, Logged, RowLog, parse_digest};
-use crate::rows::Rows;
 use crate::schema::LoggedTable;
 use crate::tuning::Tuning;
 
@@ -39,16 +39,6 @@ impl MySqlRowLog {
         MySqlRowLog { logged, chunk: tuning.compared_rows, is_unicode, ledger, folding, nonces }
     }
 
-    /// The rows that are logged.
-    pub(super) fn rows(&self) -> Rows {
-        self.logged.rows
-    }
-
-    /// Records a transaction of this process that was the only one between two states of the server.
-    pub(super) fn record_own(&self, before: &ServerState, after: ServerState, ids: &[i64]) {
-        self.ledger().record_own(before, after, ids, || self.nonce());
-    }
-
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,6 +62,17 @@ impl MySqlRowLog {
         }
         let server = ServerState::read(db)?;
         Ok(self.ledger().position(None, server.as_ref(), begun))
+    }
+}
+
+impl Subscriber for MySqlRowLog {
+    /// Records a transaction that was the only one between two states of the server.
+    fn committed(&self, changes: &ChangeRecord) {
+        if let Some(AloneWrite(Some((before, after)))) = changes.facts()
+            && let Some(ids) = changes.ids(self.logged.rows)
+        {
+            self.ledger().record_own(before, after.clone(), &ids, || self.nonce());
+        }
     }
 }
 

@@ -158,7 +158,7 @@ mod tests {
     use crate::rows::Rows;
     use crate::schema::{Column, ColumnType, DefaultValue, Layout};
     use crate::{
-        ChangeRecord, Companion, Database, DatabaseUrl, Description, ReadText as _, StoreConfig, Tuning,
+        ChangeRecord, Companion, Database, DatabaseUrl, Description, ReadText as _, StoreConfig, Subscriber, Tuning,
         WriteText as _, create_missing_tables, sql, table_manager,
     };
     use std::collections::HashMap;
@@ -212,6 +212,10 @@ mod tests {
     };
 
     struct Harbour;
+
+    impl Subscriber for Harbour {
+        fn committed(&self, _: &ChangeRecord) {}
+    }
 
     impl Companion for Harbour {
         fn describe(&self, _: &ChangeRecord, rows: Rows) -> HashMap<i64, Description> {

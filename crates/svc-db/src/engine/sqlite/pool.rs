@@ -15,7 +15,7 @@ use super::file_guard::FileGuard;
 use super::log::{LogGate, LogReader};
 use super::other_writers::OtherWriters;
 use super::row_log::SqliteRowLog;
-use super::row_versions::VersionQueries;
+use super::row_versions::{ReaderVersions, VersionQueries};
 use super::wal_file;
 use super::wal_index::WalIndex;
 use super::writer::Writer;
@@ -28,7 +28,6 @@ use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::request;
 use crate::row_log::RowLog;
-use crate::row_versions::KnownVersions;
 use crate::session::{self, Session};
 use crate::shared::Shared;
 use crate::usage::PoolUsage;
@@ -41,9 +40,7 @@ struct PooledReader {
     db: Db,
     /// Deadline of statements on the connection.
     deadline: Deadline,
-    data_version: Option<i64>,
-    /// The versions of rows at that data version.
-    known: Option<KnownVersions>,
+    versions: Arc<ReaderVersions>,
 }
 
 /// Idle readers, and the number of threads that wait for one.
@@ -67,7 +64,6 @@ pub(crate) struct SqlitePool {
     /// Serves most checks of `watch`. It is opened by the first server that watches, because its file is never closed.
     wal_index: OnceLock<Option<WalIndex>>,
     others: Arc<OtherWriters>,
-    versions: VersionQueries,
     freed: Condvar,
     writer: Writer,
     wait: Duration,
@@ -126,20 +122,20 @@ impl SqlitePool {
         let n_threads = processors + processors.div_ceil(2) + 1;
         let n_readers = if config.readers == 0 { n_threads } else { config.readers };
         let page_cache = (config.page_cache - config.page_cache / WRITER_SHARE) / n_readers.max(1) as u64;
+        let queries = Arc::new(VersionQueries::new(&prefix));
         let mut idle = Vec::with_capacity(n_readers);
         for _ in 0..n_readers {
             let conn = open_when_free(path, Mode::Read, config.wait_timeout)?;
             conn.set_page_cache(page_cache)?;
             let deadline = conn.deadline.clone();
             let db = Db::new(Box::new(conn), prefix.clone(), shared.clone());
-            idle.push(PooledReader { db, deadline, data_version: None, known: None });
+            idle.push(PooledReader { db, deadline, versions: ReaderVersions::new(&queries) });
         }
         Ok(SqlitePool {
             idle: Mutex::new(IdleReaders { readers: idle, n_waiting: 0 }),
             watch: Mutex::new(Watch { conn: Some(open_when_free(path, Mode::Read, config.wait_timeout)?), seen: None }),
             wal_index: OnceLock::new(),
             others: Arc::clone(&others),
-            versions: VersionQueries::new(&prefix),
             freed: Condvar::new(),
             writer: Writer::start(writer, guard, others, gate.clone()),
             gate,
@@ -218,7 +214,7 @@ impl Backend for SqlitePool {
         let mut reader = self.take(cx)?;
         let limit = self.read_limit.filter(|_| !unlimited);
         reader.deadline.set(limit);
-        let begun = reader.begin(&self.versions);
+        let begun = reader.begin();
         // From here on, the reader returns to the pool in any case.
         let snapshot = SqliteSnapshot { db: reader.db.handle(), pool: self, reader: Some(reader), limit };
         begun.map(|()| Box::new(snapshot) as Box<dyn Snapshot>)
@@ -380,15 +376,12 @@ impl Drop for SqliteSnapshot {
 }
 
 impl PooledReader {
-    fn begin(&mut self, versions: &VersionQueries) -> Result<()> {
+    /// Opens a snapshot: the data version is the first that is read.
+    fn begin(&mut self) -> Result<()> {
         self.db.conn.execute("BEGIN", &[])?;
-        let version = data_version(|sql, each| self.db.conn.query(sql, &[], each));
-        match version {
-            Ok(version) if self.data_version == Some(version) => Ok(()),
+        match data_version(|sql, each| self.db.conn.query(sql, &[], each)) {
             Ok(version) => {
-                self.data_version = Some(version);
-                self.known = versions.read(&mut self.db, self.known.take());
-                self.db.versions = self.known.as_ref().map(|known| Arc::clone(&known.versions));
+                self.db.versions = self.versions.of_snapshot(version);
                 Ok(())
             }
             Err(e) => {

@@ -6,6 +6,7 @@ use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::row_log::{LogEntry, Logged, RowLog};
 use crate::schema::LoggedTable;
+use crate::version_source::SnapshotVersions;
 
 /// The log of an SQLite file.
 pub(crate) struct SqliteRowLog(pub(crate) &'static LoggedTable);
@@ -53,7 +54,7 @@ impl RowLog for SqliteRowLog {
     fn read(&self, db: &mut Db, from: i64, limit: usize) -> Result<Logged> {
         let prefix = db.prefix().to_owned();
         // A transaction sees its own changes, which are logged at its end.
-        if db.versions.is_none() || !schema::has_triggers(db, &prefix)? {
+        if matches!(db.versions, SnapshotVersions::Unknown) || !schema::has_triggers(db, &prefix)? {
             return Ok(Logged::Nothing);
         }
         let entries = self.entries(db, from, "ASC", limit)?;

@@ -2,7 +2,8 @@
 //!
 //! A reader knows them as of an earlier snapshot, and reads only what was logged since.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use sea_query::Value;
 
@@ -12,6 +13,7 @@ use crate::error::Result;
 use crate::handle::Db;
 use crate::quoted::quoted;
 use crate::row_versions::{KnownVersions, RowVersions};
+use crate::version_source::{SnapshotVersions, VersionSource};
 
 /// The queries for versions.
 pub(super) struct VersionQueries {
@@ -59,6 +61,57 @@ impl VersionQueries {
         let of = db.schema().all_rows().iter().map(|rows| (rows.name(), 0)).collect();
         let nothing = KnownVersions { last: 0, versions: Arc::new(RowVersions { layout: Some(0), of }) };
         add(db, &self.all, &[], nothing, |_| ())
+    }
+}
+
+/// The versions in the snapshots of a connection.
+pub(super) struct ReaderVersions {
+    queries: Arc<VersionQueries>,
+    state: Mutex<ReaderState>,
+}
+
+#[derive(Default)]
+struct ReaderState {
+    /// The engine's number of the open snapshot, which is the same as long as nobody writes.
+    data_version: Option<i64>,
+    /// The versions of this snapshot, or of an earlier one.
+    known: Option<KnownVersions>,
+    /// Whether the versions of this snapshot were read.
+    is_read: bool,
+}
+
+impl ReaderVersions {
+    pub(super) fn new(queries: &Arc<VersionQueries>) -> Arc<Self> {
+        Arc::new(ReaderVersions { queries: Arc::clone(queries), state: Mutex::default() })
+    }
+
+    /// Those of a snapshot that was opened.
+    pub(super) fn of_snapshot(self: &Arc<Self>, data_version: i64) -> SnapshotVersions {
+        let mut state = self.lock();
+        if state.data_version != Some(data_version) {
+            state.data_version = Some(data_version);
+            state.is_read = false;
+        }
+        match &state.known {
+            Some(known) if state.is_read => SnapshotVersions::Read(Arc::clone(&known.versions)),
+            None if state.is_read => SnapshotVersions::Unknown,
+            _ => SnapshotVersions::of(Arc::clone(self) as _, Instant::now()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ReaderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl VersionSource for ReaderVersions {
+    fn versions(&self, db: &mut Db, _: Instant) -> Result<Option<Arc<RowVersions>>> {
+        let mut state = self.lock();
+        if !state.is_read {
+            state.known = self.queries.read(db, state.known.take());
+            state.is_read = true;
+        }
+        Ok(state.known.as_ref().map(|known| Arc::clone(&known.versions)))
     }
 }
 

@@ -41,17 +41,12 @@ mod tests {
 
     static SCHEMA: Schema = Schema::EMPTY;
 
-    #[derive(Debug)]
-    struct Nothing;
-
-    impl crate::Companion for Nothing {}
-
     #[test]
     fn small_tables_have_no_statistics() {
         let folder = tempfile::tempdir().unwrap();
         let open = || {
             let config = StoreConfig::new(DatabaseUrl::Sqlite(folder.path().join("a.db")));
-            Database::open(&config, &SCHEMA, Arc::new(Nothing), Tuning::default()).unwrap()
+            Database::open(&config, &SCHEMA, Arc::new(()), Tuning::default()).unwrap()
         };
         let add = |n: u32| {
             let rows = format!("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {n})");
