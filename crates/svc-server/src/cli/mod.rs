@@ -17,6 +17,7 @@ mod progress;
 mod purge;
 mod reload;
 mod serve;
+mod serving;
 mod show;
 mod themes;
 mod users;

@@ -1,0 +1,188 @@
+//! Serves until a signal stops the process: what a site and a server in front of a WordPress have in common.
+
+use std::{net::SocketAddr, pin::Pin, sync::Arc};
+
+use anyhow::{Context as _, Result};
+use svc_listen::{App, InFlight};
+use svc_monitoring::MonitoringListener;
+use svc_site::jobs::JobTable;
+use tokio::{net::TcpListener, sync::oneshot};
+
+use super::{output::say, reload};
+use crate::{
+    background,
+    config::{Config, Setting, SiteUrl},
+    data_folder::DataLock,
+    logs::Logs,
+    tls::{self, Tls},
+};
+
+/// A bound address on which nothing is served yet.
+pub(super) struct Socket {
+    /// Ready when a signal stops the process. Whoever reads that the server listens may send one.
+    stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+    listener: TcpListener,
+    here: SocketAddr,
+    tls: Option<Tls>,
+}
+
+impl Socket {
+    /// Binds the addresses of the configuration.
+    pub(super) async fn bind(config: &Config) -> Result<Self> {
+        let stop = Box::pin(svc_listen::shutdown_signal());
+        let listener = svc_listen::inherit_or_bind(&config.listen).await?;
+        let here = listener.local_addr().context("cannot read the listening address")?;
+        Ok(Socket { stop, listener, here, tls: Tls::open(config).await? })
+    }
+
+    /// The URL at which this machine reaches the socket.
+    pub(super) fn url(&self) -> Result<SiteUrl> {
+        reachable(self.here, self.tls.is_some())
+    }
+
+    /// The URL of a site that is created now.
+    pub(super) fn public_url(&self, config: &Config) -> Result<SiteUrl> {
+        tls::public_url(config, self.here).map_or_else(|| self.url(), Ok)
+    }
+
+    /// Prints the addresses.
+    pub(super) fn announce(&self) -> Result<()> {
+        if let Some(address) = self.tls.as_ref().and_then(Tls::redirect_address) {
+            say(&format!("Redirecting from HTTP at {address}"));
+        }
+        say(&format!("Listening on {}", self.url()?.as_str()));
+        Ok(())
+    }
+}
+
+/// Locks the data folder, and warns if another server uses it.
+pub(super) fn lock_data(config: &Config) -> DataLock {
+    let lock = DataLock::acquire(&config.data);
+    if let Some(conflict) = lock.conflict(&config.data) {
+        tracing::warn!("{conflict}");
+    }
+    lock
+}
+
+/// The background work of what is served.
+pub(super) struct Background {
+    pub(super) jobs: JobTable,
+    pub(super) monitoring: Option<MonitoringListener>,
+    /// Logs the use of the server, on each SIGUSR1.
+    pub(super) report: Box<dyn Fn() + Send>,
+}
+
+/// What is served.
+pub(super) trait Served {
+    /// The site's public URL.
+    fn home(&self) -> &SiteUrl;
+
+    /// The service of the whole site.
+    fn app(&self) -> impl App;
+
+    /// Starts the background work, except for the jobs.
+    async fn start(&mut self, config: &Config, requests: &InFlight, lock: &DataLock) -> Result<Background>;
+
+    /// Tells load balancers and subscribers that the server is stopping.
+    fn drain(&self) {}
+
+    /// Stops the background work, after the last request and the jobs.
+    async fn end(&mut self);
+}
+
+/// Serves until a signal stops the process.
+pub(super) async fn serve(
+    served: &mut impl Served,
+    socket: Socket,
+    config: &Config,
+    flags: Vec<(&'static Setting, String)>,
+    lock: DataLock,
+) -> Result<()> {
+    let Socket { stop, listener, here, tls } = socket;
+    tracing::info!(%here, home = served.home().as_str(), in_front_of_wordpress = config.wordpress.is_some(), "serving");
+    let listener = tls::listener(listener, tls.as_ref());
+    let certificates = tls.as_ref().map(|tls| Arc::clone(tls.certificates()));
+    let renewal = tls.as_ref().map(Tls::job);
+    let hangups = tokio::spawn(reload::reload_on_hangup(config.clone(), flags, certificates));
+    let redirect = tls.map(|tls| tls.start_redirect(served.home(), here, &config.limits)).transpose()?.flatten();
+    let requests = InFlight::new();
+    let Background { jobs, monitoring, report } = served.start(config, &requests, &lock).await?;
+    if let Some(monitoring) = &monitoring {
+        say(&format!("Monitoring: {}", monitoring.address()));
+    }
+    let jobs = renewal.into_iter().fold(jobs, JobTable::with);
+    let jobs = background::with_saved_states(jobs, config).start();
+    let reports = tokio::spawn(report_on_signal(report));
+    let (stop_serving, stopped) = oneshot::channel::<()>();
+    let stopped = async move { drop(stopped.await) };
+    let serving = svc_listen::serve(listener, served.app(), config.limits.clone(), requests.clone(), stopped);
+    let serving = tokio::spawn(serving);
+    svc_listen::notify_ready();
+    stop.await;
+    svc_listen::notify_stopping();
+    served.drain();
+    monitoring.iter().for_each(MonitoringListener::drain);
+    tokio::time::sleep(config.drain).await;
+    drop(stop_serving);
+    if let Err(error) = serving.await {
+        tracing::error!(%error, "serving ended early");
+    }
+    hangups.abort();
+    reports.abort();
+    if let Some(redirect) = redirect {
+        redirect.stop().await;
+    }
+    requests.end().await;
+    jobs.stop().await;
+    served.end().await;
+    drop(lock);
+    if let Some(monitoring) = monitoring {
+        monitoring.stop().await;
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn report_on_signal(report: Box<dyn Fn() + Send>) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut signals) = signal(SignalKind::user_defined1()) else { return };
+        while signals.recv().await.is_some() {
+            report();
+        }
+    }
+    #[cfg(not(unix))]
+    drop(report);
+}
+
+/// The URL at which this machine reaches the socket.
+fn reachable(here: SocketAddr, is_tls: bool) -> Result<SiteUrl> {
+    let host = match here.ip() {
+        ip if ip.is_unspecified() => "localhost".to_owned(),
+        std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+        std::net::IpAddr::V4(ip) => ip.to_string(),
+    };
+    let (scheme, usual_port) = if is_tls { ("https", 443) } else { ("http", 80) };
+    let port = if here.port() == usual_port { String::new() } else { format!(":{}", here.port()) };
+    format!("{scheme}://{host}{port}").parse().map_err(anyhow::Error::msg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn socket_urls() {
+        for (socket, is_tls, url) in [
+            ("127.0.0.1:8080", false, "http://127.0.0.1:8080"),
+            ("0.0.0.0:80", false, "http://localhost"),
+            ("[::1]:81", false, "http://[::1]:81"),
+            ("[::]:81", false, "http://localhost:81"),
+            ("0.0.0.0:443", true, "https://localhost"),
+            ("0.0.0.0:80", true, "https://localhost:80"),
+        ] {
+            assert_eq!(reachable(socket.parse().unwrap(), is_tls).unwrap().as_str(), url);
+        }
+    }
+}
