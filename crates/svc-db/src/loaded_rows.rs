@@ -117,6 +117,15 @@ impl Tx {
         }
     }
 
+    /// What this transaction has loaded of `rows` of an object and not changed since; the default if the object has no such rows.
+    pub fn loaded<T: Any + Clone + Default + Send + Sync>(&self, rows: Rows, id: i64) -> Option<T> {
+        let kept = self.cx().state::<LoadedRows>();
+        let state = kept.lock();
+        let loaded = state.values.get(&(rows, TypeId::of::<T>(), id)).filter(|_| state.is_transaction)?;
+        let Some(value) = &loaded.value else { return Some(T::default()) };
+        value.downcast_ref().cloned()
+    }
+
     /// Forgets what was loaded of rows that have changed.
     pub(crate) fn forget_loaded(&self, rows: Rows, ids: Option<&[i64]>) {
         self.cx().state::<LoadedRows>().lock().forget(rows, ids);
@@ -204,6 +213,8 @@ mod tests {
                 assert_eq!(load(tx, &[1, 3]), [1, 3], "boats contain parts of harbours");
                 tx.keep_loaded::<String>(BOATS, &[], 4, None);
                 assert_eq!(load(tx, &[4]).len(), 0);
+                let known = [1, 4, 5].map(|id| tx.loaded::<String>(BOATS, id));
+                assert_eq!(known, [Some("boat 1".to_owned()), Some(String::new()), None]);
                 Ok(())
             }))
             .unwrap();

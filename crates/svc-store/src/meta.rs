@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use sea_query::{Expr, ExprTrait as _, Func, Query, SelectStatement};
-use svc_db::{Db, Result, Rows, StoreError, Tx};
+use svc_db::{Charset, Db, Result, Rows, StoreError, Tx};
 /// The object types that meta belongs to.
 pub use svc_model::MetaKind;
 
@@ -12,6 +12,9 @@ use crate::descriptions::Descriptions;
 use crate::query::change_matching;
 use crate::rows;
 use crate::stored_text::StoredText;
+
+/// Maximum length of keys, in characters.
+const KEY_LENGTH: usize = 255;
 
 /// Names in the table that stores the meta of an object type.
 struct MetaTable {
@@ -142,9 +145,21 @@ pub fn add_many(tx: &mut Tx, kind: MetaKind, id: i64, rows: &[(&str, &StoredText
             .values([id.into(), (*name).into(), value.as_stored().into()])
             .map_err(|e| StoreError::Other(e.to_string()))?;
     }
+    let known = tx.loaded::<Meta>(table.rows, id);
     tx.change_rows(&insert, table.rows, &[id])?;
     rows.iter().for_each(|(name, _)| Descriptions::meta(tx, table.rows, id, name));
+    if let Some(mut meta) = known
+        && is_stored_unchanged(tx, rows)
+    {
+        rows.iter().for_each(|(name, value)| meta.0.entry((*name).to_owned()).or_default().push((*value).clone()));
+        tx.keep_loaded(table.rows, &[], id, Some(meta));
+    }
     Ok(())
+}
+
+/// Whether the server stores these texts as they are: it may shorten keys and replace characters.
+fn is_stored_unchanged(tx: &Tx, rows: &[(&str, &StoredText)]) -> bool {
+    tx.charset() == Charset::Full && rows.iter().all(|(name, _)| name.chars().count() <= KEY_LENGTH)
 }
 
 /// Sets all values of a key to this one, or adds it if there is none.

@@ -48,7 +48,9 @@ fn requests_load_nothing_twice() {
 
     let caller = ["SELECT users", "SELECT usermeta"];
     let category = ["SELECT terms, term_taxonomy", "INSERT term_relationships"];
-    let create = [&["INSERT posts"], &category[..], &["UPDATE posts", "INSERT postmeta"], &SHOW_POST].concat();
+    // The response has the meta that was inserted.
+    let [row, _, terms, slug] = SHOW_POST;
+    let create = [&["INSERT posts"], &category[..], &["UPDATE posts", "INSERT postmeta", row, terms, slug]].concat();
     let update = [
         // The post for the permission and again in the transaction, whether its slug is free, and its last revision.
         &["SELECT posts"; 4][..],
