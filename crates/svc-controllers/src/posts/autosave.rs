@@ -64,7 +64,7 @@ fn own_columns(draft: PostDraft) -> PostDraft {
         format: None,
         meta: None,
         sticky: None,
-        template: None,
+        field_meta: Vec::new(),
         terms: indexmap::IndexMap::new(),
         ..draft
     }

@@ -126,7 +126,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
     }
     f.add("template", string().describe("Template of the post's page.").context(VIEW_EDIT))
         // Not checked by type: the routes validate the template, because the choices depend on the theme.
-        .validate_with(|_, _| Ok(true)).sanitize_with(empty_as_text).get(PostItem::template).set(|d, v| d.template = Some(v));
+        .validate_with(|_, _| Ok(true)).sanitize_with(empty_as_text).get(PostItem::template).set(|d, v| d.field_meta.push(("_wp_page_template", v)));
     if has("post-formats") {
         f.add("format", string().describe("The post's format.").one_of(FORMATS).context(VIEW_EDIT)).get(PostItem::format).set(|d, v| d.format = choice(v));
     }

@@ -61,8 +61,8 @@ pub struct PostDraft {
     pub meta: Option<Value>,
     /// Whether the post is sticky.
     pub sticky: Option<bool>,
-    /// File name or slug of the post's template; empty for the default.
-    pub template: Option<String>,
+    /// Fields that are stored as meta: the values by key, not yet encoded.
+    pub field_meta: Vec<(&'static str, String)>,
     /// Alt text of an attachment.
     pub alt_text: Option<String>,
     /// Id of a parent that need not exist: the post that an attachment is attached to, or the parent of a menu item's

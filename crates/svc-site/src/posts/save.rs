@@ -279,8 +279,8 @@ impl SavePost {
         if let Some(format) = &draft.format {
             set_format(tx, id, format)?;
         }
-        if let Some(template) = &draft.template {
-            meta::update(tx, MetaKind::Post, id.0, "_wp_page_template", &StoredText::of(template))?;
+        for (key, value) in &draft.field_meta {
+            meta::update(tx, MetaKind::Post, id.0, key, &StoredText::of(value))?;
         }
         for (taxonomy, wanted) in &draft.terms {
             let wanted: Vec<TermId> = wanted.iter().map(|id| TermId(id.saturating_abs())).collect();
