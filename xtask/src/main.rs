@@ -29,6 +29,7 @@ mod imports;
 mod packages;
 mod publish;
 mod readmes;
+mod release_notes;
 mod tidy;
 mod tools;
 
@@ -91,6 +92,7 @@ fn own(name: &str) -> Option<fn(&Call) -> Result<()>> {
         "book" => |call| book::run(&call.options()),
         "examples" => |call| examples::run(&call.options()),
         "readmes" => |call| readmes::run(&call.options()),
+        "release-notes" => |call| release_notes::run(&call.options()),
         "semver" => |call| publish::semver(&call.options()),
         "publish" => |call| publish::run(&call.options()),
         "dist" => |call| dist::run(&call.options()),

@@ -28,16 +28,9 @@ pub trait Tracer: Send + Sync + 'static {
 }
 
 /// The process has a tracer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the process has a tracer")]
 pub struct AlreadyInstalled;
-
-impl std::fmt::Display for AlreadyInstalled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the process has a tracer")
-    }
-}
-
-impl std::error::Error for AlreadyInstalled {}
 
 static TRACER: OnceLock<Box<dyn Tracer>> = OnceLock::new();
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use xtask_support::{root, say};
 
 use crate::{
@@ -15,15 +15,16 @@ pub(crate) fn own_folder() -> Result<PathBuf> {
     Ok(root()?.join("tests/conformance"))
 }
 
-/// The folders with scenarios: the one next to the project, where it is present, and the project's own.
+/// The folders with scenarios: the one of the options, if there is one, and the project's own.
 pub(crate) fn folders(options: &Options) -> Result<Vec<PathBuf>> {
-    let shared = options.shared.clone().map_or_else(|| Ok(root()?.join("../shared")), anyhow::Ok)?;
-    let shared_scenarios = shared.join("conformance/http");
     let mut folders = Vec::new();
-    if shared_scenarios.join("scenarios").is_dir() {
-        folders.push(shared_scenarios);
-    } else {
-        say(&format!("only the project's own scenarios: {} has none", shared.display()))?;
+    match &options.shared {
+        Some(shared) => {
+            let scenarios = shared.join("conformance/http");
+            ensure!(scenarios.join("scenarios").is_dir(), "{} has no scenarios", scenarios.display());
+            folders.push(scenarios);
+        }
+        None => say("only the project's own scenarios: set SVC_SHARED to a folder with more")?,
     }
     folders.push(own_folder()?);
     Ok(folders)

@@ -30,8 +30,8 @@ pub(crate) struct Options {
     /// The kind of database; mysql is a private MariaDB.
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Engine::Sqlite)]
     pub(crate) database: Engine,
-    /// A folder with more scenarios, if it exists (default: ../shared of the workspace).
-    #[arg(long, value_name = "DIR")]
+    /// A folder with more scenarios, in its `conformance/http`. Without it, only the project's own run.
+    #[arg(long, value_name = "DIR", env = "SVC_SHARED")]
     pub(crate) shared: Option<PathBuf>,
     /// Print all failed steps, not a few of each scenario.
     #[arg(long)]

@@ -86,6 +86,7 @@ pub const GROUPS: &[(&str, &[Task])] = &[
     ("Book, release, tools", &[
         task("book", "xtask", "render docs/ as a book in target/book with mdBook"),
         task("semver", "xtask", "check with cargo-semver-checks that the version permits the changes since the last release"),
+        task("release-notes", "xtask", "print the section of a version in CHANGELOG.md"),
         task("publish", "xtask", "publish the crates in the order of their dependencies, or try to with --dry-run"),
         task("dist", "xtask", "build the server and pack it with its checksum into target/dist"),
         task("deb", "xtask", "build the server and write a Debian package into target/dist"),

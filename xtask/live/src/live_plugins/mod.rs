@@ -35,8 +35,8 @@ pub(crate) struct Options {
     /// Folder of the WordPress site.
     #[arg(long, value_name = "DIR", default_value_os_t = server::wordpress_site())]
     site: PathBuf,
-    /// Where repositories are cloned from: a URL, or a folder with repositories named OWNER+NAME/repo.
-    #[arg(long, value_name = "URL", default_value = "https://github.com")]
+    /// Where repositories are cloned from: a URL or a path, with {owner} and {name} in place of those of each repository.
+    #[arg(long, value_name = "URL", env = "SVC_LIVE_PLUGINS", default_value = "https://github.com/{owner}/{name}")]
     from: String,
     /// URLs per collection.
     #[arg(long = "sample", value_name = "N", default_value_t = 3)]

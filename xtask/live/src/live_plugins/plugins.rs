@@ -114,10 +114,9 @@ impl Plugin {
     pub(super) fn install(&self, from: &str, work: &Path, content: &Path) -> Result<()> {
         let target = self.target(content);
         ensure!(!target.exists(), "{} exists", target.display());
-        let source = match from.contains("://") {
-            true => format!("{from}/{}", self.repository),
-            false => format!("{from}/{}/repo", self.repository.replace('/', "+")),
-        };
+        ensure!(from.contains("{owner}") && from.contains("{name}"), "--from needs {{owner}} and {{name}}: {from}");
+        let (owner, name) = self.repository.split_once('/').context("a repository has an owner")?;
+        let source = from.replace("{owner}", owner).replace("{name}", name);
         let clone = work.join(self.folder);
         let mut git = Command::new("git");
         git.args(["clone", "--quiet", "--depth", "1", &source]).arg(&clone);
