@@ -14,40 +14,40 @@ use crate::{
 
 /// A kind of template.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AdminTemplateKind {
     Template,
     Part,
 }
 
-impl Kind {
-    const ALL: [Kind; 2] = [Kind::Template, Kind::Part];
+impl AdminTemplateKind {
+    const ALL: [AdminTemplateKind; 2] = [AdminTemplateKind::Template, AdminTemplateKind::Part];
 
     /// The post type.
     fn name(self) -> &'static str {
         match self {
-            Kind::Template => "wp_template",
-            Kind::Part => "wp_template_part",
+            AdminTemplateKind::Template => "wp_template",
+            AdminTemplateKind::Part => "wp_template_part",
         }
     }
 
     fn rest_base(self) -> &'static str {
         match self {
-            Kind::Template => "templates",
-            Kind::Part => "template-parts",
+            AdminTemplateKind::Template => "templates",
+            AdminTemplateKind::Part => "template-parts",
         }
     }
 
     fn plural(self) -> &'static str {
         match self {
-            Kind::Template => "Templates",
-            Kind::Part => "Template parts",
+            AdminTemplateKind::Template => "Templates",
+            AdminTemplateKind::Part => "Template parts",
         }
     }
 
     fn singular(self) -> &'static str {
         match self {
-            Kind::Template => "template",
-            Kind::Part => "template part",
+            AdminTemplateKind::Template => "template",
+            AdminTemplateKind::Part => "template part",
         }
     }
 }
@@ -72,9 +72,9 @@ fn title(template: &Value) -> String {
     }
 }
 
-fn new_fields(kind: Kind) -> Vec<Field> {
+fn new_fields(kind: AdminTemplateKind) -> Vec<Field> {
     let mut fields = vec![Field::new("title", "Title", Control::Line("text")).required()];
-    if kind == Kind::Part {
+    if kind == AdminTemplateKind::Part {
         let areas = AREAS.map(|(value, label)| (value.to_owned(), label.to_owned()));
         fields.push(Field::new("area", "Area", Control::Choice(areas.to_vec())));
     }
@@ -94,19 +94,19 @@ fn fields(template: &Value) -> Vec<Field> {
 }
 
 impl AdminRequest<'_> {
-    fn check_templates(&self) -> Result<Kind, Error> {
+    fn check_templates(&self) -> Result<AdminTemplateKind, Error> {
         if !self.can("edit_theme_options") {
             return Err(Error::new("admin_no_templates", "You may not edit templates.").with_status(403));
         }
         let wanted = self.param("postType");
-        Ok(Kind::ALL.into_iter().find(|kind| kind.name() == wanted).unwrap_or(Kind::Template))
+        Ok(AdminTemplateKind::ALL.into_iter().find(|kind| kind.name() == wanted).unwrap_or(AdminTemplateKind::Template))
     }
 
-    fn templates_url(&self, kind: Kind) -> String {
+    fn templates_url(&self, kind: AdminTemplateKind) -> String {
         self.url(TEMPLATES, &[("postType", kind.name())])
     }
 
-    fn template_url(&self, kind: Kind, id: &str, done: &str) -> String {
+    fn template_url(&self, kind: AdminTemplateKind, id: &str, done: &str) -> String {
         let query = [("postType", kind.name()), ("postId", id), ("done", done)];
         self.url(TEMPLATES, if done.is_empty() { &query[..2] } else { &query })
     }
@@ -127,15 +127,15 @@ impl AdminRequest<'_> {
         }
     }
 
-    async fn template(&self, kind: Kind, id: &str) -> Result<(Value, String), Error> {
+    async fn template(&self, kind: AdminTemplateKind, id: &str) -> Result<(Value, String), Error> {
         let reply = self.get(format!("{}/{id}", kind.rest_base())).query("context", "edit").send().await?;
         Ok((reply.data, reply.state))
     }
 
-    async fn templates_page(&self, kind: Kind, fields: Vec<FieldView>, error: Option<&Error>) -> Page {
+    async fn templates_page(&self, kind: AdminTemplateKind, fields: Vec<FieldView>, error: Option<&Error>) -> Page {
         let mut views = Vec::new();
         let mut templates = Value::Null;
-        for other in Kind::ALL {
+        for other in AdminTemplateKind::ALL {
             let all = self.get(other.rest_base()).query("context", "edit");
             let all = all.query("_fields", "id,slug,title,description,source,has_theme_file,area").send().await?.data;
             views.push(View {
@@ -151,8 +151,8 @@ impl AdminRequest<'_> {
             let (name, origin) = (title(template), origin(template));
             let url = self.template_url(kind, text(template, "/id"), "");
             let about = match kind {
-                Kind::Template => text(template, "/description").to_owned(),
-                Kind::Part => {
+                AdminTemplateKind::Template => text(template, "/description").to_owned(),
+                AdminTemplateKind::Part => {
                     let area = text(template, "/area");
                     AREAS.iter().find(|(known, _)| *known == area).map_or(area, |(_, label)| label).to_owned()
                 }
@@ -170,7 +170,7 @@ impl AdminRequest<'_> {
         };
         let mut page = self.layout("Templates", &self.url(TEMPLATES, &[])).await?;
         page.problem = error.map(form::message_of).unwrap_or_default();
-        let about = if kind == Kind::Template { "Description" } else { "Area" };
+        let about = if kind == AdminTemplateKind::Template { "Description" } else { "Area" };
         let list = List {
             views,
             columns: vec![column("Title"), column(about), column("Slug")],
@@ -193,7 +193,7 @@ impl AdminRequest<'_> {
 
     async fn template_page(
         &self,
-        kind: Kind,
+        kind: AdminTemplateKind,
         template: &Value,
         state: String,
         fields: Vec<FieldView>,
@@ -257,13 +257,13 @@ impl AdminRequest<'_> {
         }
     }
 
-    async fn create_template(&self, kind: Kind, form: &Form) -> Page {
+    async fn create_template(&self, kind: AdminTemplateKind, form: &Form) -> Page {
         let slug = svc_text::sanitize_title(form.get("title"));
         let mut body = json!({"slug": slug, "title": form.get("title"), "content": ""});
         match kind {
-            Kind::Part => body["area"] = form.get("area").into(),
+            AdminTemplateKind::Part => body["area"] = form.get("area").into(),
             // It begins as the template that is used without it.
-            Kind::Template => {
+            AdminTemplateKind::Template => {
                 let used = self.get("templates/lookup").query("slug", &slug).query("is_custom", "true").send().await;
                 if let Ok(used) = used {
                     body["content"] = text(&used.data, "/content/raw").into();

@@ -12,9 +12,9 @@ use http_body_util::Full;
 use svc_routing::MadeBody;
 
 /// The body of a response.
-pub struct ResponseBody(Kind);
+pub struct ResponseBody(BodyKind);
 
-enum Kind {
+enum BodyKind {
     Whole(Full<Bytes>),
     Parts {
         /// Bytes that are still to come.
@@ -26,19 +26,19 @@ enum Kind {
 impl Default for ResponseBody {
     /// An empty body.
     fn default() -> Self {
-        ResponseBody(Kind::Whole(Full::default()))
+        ResponseBody(BodyKind::Whole(Full::default()))
     }
 }
 
 impl From<Full<Bytes>> for ResponseBody {
     fn from(whole: Full<Bytes>) -> Self {
-        ResponseBody(Kind::Whole(whole))
+        ResponseBody(BodyKind::Whole(whole))
     }
 }
 
 impl From<MadeBody> for ResponseBody {
     fn from(made: MadeBody) -> Self {
-        ResponseBody(Kind::Parts { left: made.size, parts: made.parts })
+        ResponseBody(BodyKind::Parts { left: made.size, parts: made.parts })
     }
 }
 
@@ -54,8 +54,8 @@ impl Body for ResponseBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match &mut self.0 {
-            Kind::Whole(whole) => Pin::new(whole).poll_frame(context).map_err(|never| match never {}),
-            Kind::Parts { left, parts } => Poll::Ready(match ready!(parts.as_mut().poll_next(context)) {
+            BodyKind::Whole(whole) => Pin::new(whole).poll_frame(context).map_err(|never| match never {}),
+            BodyKind::Parts { left, parts } => Poll::Ready(match ready!(parts.as_mut().poll_next(context)) {
                 Some(Ok(part)) => {
                     *left = left.saturating_sub(part.len() as u64);
                     Some(Ok(Frame::data(part)))
@@ -68,15 +68,15 @@ impl Body for ResponseBody {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Whole(whole) => whole.is_end_stream(),
-            Kind::Parts { left, .. } => *left == 0,
+            BodyKind::Whole(whole) => whole.is_end_stream(),
+            BodyKind::Parts { left, .. } => *left == 0,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Whole(whole) => whole.size_hint(),
-            Kind::Parts { left, .. } => SizeHint::with_exact(*left),
+            BodyKind::Whole(whole) => whole.size_hint(),
+            BodyKind::Parts { left, .. } => SizeHint::with_exact(*left),
         }
     }
 }

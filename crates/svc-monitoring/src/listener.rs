@@ -43,12 +43,12 @@ pub enum MonitoringError {
 
 /// A running monitoring listener. It stops when this is dropped.
 pub struct MonitoringListener {
-    kind: Kind,
+    kind: MonitoringSocket,
     shown: String,
     checks: Arc<Checks>,
 }
 
-enum Kind {
+enum MonitoringSocket {
     Tcp(Running),
     #[cfg(unix)]
     Unix(unix::Listening),
@@ -92,12 +92,12 @@ impl MonitoringListener {
                          loopback address, a Unix socket or a firewall"
                     );
                 }
-                (Kind::Tcp(running), MonitoringAddress::Tcp(here.to_string()).to_string())
+                (MonitoringSocket::Tcp(running), MonitoringAddress::Tcp(here.to_string()).to_string())
             }
             #[cfg(unix)]
             MonitoringAddress::Unix(path) => {
                 let failed = |cause| MonitoringError::Socket { path: path.display().to_string(), cause };
-                (Kind::Unix(unix::Listening::start(path, router).map_err(failed)?), address.to_string())
+                (MonitoringSocket::Unix(unix::Listening::start(path, router).map_err(failed)?), address.to_string())
             }
             #[cfg(not(unix))]
             MonitoringAddress::Unix(path) => {
@@ -121,9 +121,9 @@ impl MonitoringListener {
     /// Stops to listen, after requests in progress.
     pub async fn stop(self) {
         match self.kind {
-            Kind::Tcp(running) => running.stop().await,
+            MonitoringSocket::Tcp(running) => running.stop().await,
             #[cfg(unix)]
-            Kind::Unix(listening) => listening.stop().await,
+            MonitoringSocket::Unix(listening) => listening.stop().await,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// What a file says about its site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SiteInfo {
+pub struct ExportedSite {
     /// Version of the format: `1.2`.
     pub version: String,
     /// Name of the site.

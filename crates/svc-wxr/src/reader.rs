@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use crate::{
-    model::{Author, Comment, Entry, Item, ItemTerm, MetaRow, SiteInfo, Term},
+    model::{Author, Comment, Entry, ExportedSite, Item, ItemTerm, MetaRow, Term},
     nodes::{Node, Nodes, ReadError},
 };
 
@@ -16,7 +16,7 @@ pub const MAX_PARTS: u32 = 20_000;
 /// An iterator over the entries of a file. It ends after the first error.
 pub struct Reader<R> {
     nodes: Nodes<R>,
-    site: SiteInfo,
+    site: ExportedSite,
     /// Number of parts of the entry so far.
     parts: u32,
     is_done: bool,
@@ -25,11 +25,11 @@ pub struct Reader<R> {
 impl<R: BufRead> Reader<R> {
     /// Reads from the beginning of a file.
     pub fn new(from: R) -> Self {
-        Reader { nodes: Nodes::new(from), site: SiteInfo::default(), parts: 0, is_done: false }
+        Reader { nodes: Nodes::new(from), site: ExportedSite::default(), parts: 0, is_done: false }
     }
 
     /// What the file says about its site: complete after the first entry.
-    pub fn site(&self) -> &SiteInfo {
+    pub fn site(&self) -> &ExportedSite {
         &self.site
     }
 

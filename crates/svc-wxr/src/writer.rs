@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::model::{Author, Comment, Item, MetaRow, SiteInfo, Term};
+use crate::model::{Author, Comment, ExportedSite, Item, MetaRow, Term};
 
 /// Version of the format.
 pub const VERSION: &str = "1.2";
@@ -24,7 +24,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn new(out: W, site: &SiteInfo) -> io::Result<Self> {
+    pub fn new(out: W, site: &ExportedSite) -> io::Result<Self> {
         let mut writer = Writer { out, n_left_out: 0 };
         write!(
             writer.out,
@@ -309,7 +309,7 @@ mod tests {
             meta: meta(),
             comments: vec![comment],
         };
-        let site = SiteInfo {
+        let site = ExportedSite {
             version: VERSION.into(),
             title: t(1),
             description: t(2),
@@ -343,7 +343,7 @@ mod tests {
             ],
             ..Item::default()
         };
-        let mut writer = Writer::new(Vec::new(), &SiteInfo::default()).unwrap();
+        let mut writer = Writer::new(Vec::new(), &ExportedSite::default()).unwrap();
         writer.item(&item).unwrap();
         assert_eq!(writer.n_left_out(), 1);
         let file = writer.finish().unwrap();

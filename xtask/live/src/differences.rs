@@ -13,12 +13,12 @@ pub(crate) struct Difference {
     /// Names and positions, separated by dots. Empty for the whole document.
     pub(crate) path: String,
     /// The kind of a difference.
-    pub(crate) kind: Kind,
+    pub(crate) kind: DifferenceKind,
 }
 
 /// The kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum DifferenceKind {
     /// Only the upstream has the value.
     OnlyUpstream,
     /// Only this server has the value.
@@ -31,9 +31,9 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = if self.path.is_empty() { "the document" } else { &self.path };
         match &self.kind {
-            Kind::OnlyUpstream => write!(f, "{path}: only in WordPress"),
-            Kind::OnlyHere => write!(f, "{path}: not in WordPress"),
-            Kind::Value(upstream, here) => write!(f, "{path}: {upstream} in WordPress, {here} here"),
+            DifferenceKind::OnlyUpstream => write!(f, "{path}: only in WordPress"),
+            DifferenceKind::OnlyHere => write!(f, "{path}: not in WordPress"),
+            DifferenceKind::Value(upstream, here) => write!(f, "{path}: {upstream} in WordPress, {here} here"),
         }
     }
 }
@@ -56,13 +56,13 @@ fn visit(upstream: &Value, here: &Value, path: &mut Vec<String>, limit: usize, f
                 path.push(name.clone());
                 match b.get(name) {
                     Some(other) => visit(value, other, path, limit, found),
-                    None => add(path, Kind::OnlyUpstream, limit, found),
+                    None => add(path, DifferenceKind::OnlyUpstream, limit, found),
                 }
                 path.pop();
             }
             for name in b.keys().filter(|name| !a.contains_key(*name)) {
                 path.push(name.clone());
-                add(path, Kind::OnlyHere, limit, found);
+                add(path, DifferenceKind::OnlyHere, limit, found);
                 path.pop();
             }
         }
@@ -71,18 +71,18 @@ fn visit(upstream: &Value, here: &Value, path: &mut Vec<String>, limit: usize, f
                 path.push(i.to_string());
                 match (a.get(i), b.get(i)) {
                     (Some(value), Some(other)) => visit(value, other, path, limit, found),
-                    (Some(_), None) => add(path, Kind::OnlyUpstream, limit, found),
-                    (None, _) => add(path, Kind::OnlyHere, limit, found),
+                    (Some(_), None) => add(path, DifferenceKind::OnlyUpstream, limit, found),
+                    (None, _) => add(path, DifferenceKind::OnlyHere, limit, found),
                 }
                 path.pop();
             }
         }
         _ if is_equal(upstream, here) => {}
-        _ => add(path, Kind::Value(shorten(upstream), shorten(here)), limit, found),
+        _ => add(path, DifferenceKind::Value(shorten(upstream), shorten(here)), limit, found),
     }
 }
 
-fn add(path: &[String], kind: Kind, limit: usize, found: &mut Vec<Difference>) {
+fn add(path: &[String], kind: DifferenceKind, limit: usize, found: &mut Vec<Difference>) {
     if found.len() < limit {
         found.push(Difference { path: path.join("."), kind });
     }

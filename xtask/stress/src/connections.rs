@@ -45,7 +45,7 @@ const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const PATH: &str = "/?rest_route=/svc/v2/types";
 
 /// A way to hold a connection.
-struct Kind {
+struct ConnectionKind {
     name: &'static str,
     /// Sent first.
     begin: &'static [u8],
@@ -66,14 +66,14 @@ const LARGE_SIZE: usize = 16 << 20;
 const UPLOAD: &[u8] = b"POST /?rest_route=/svc/v2/posts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n[";
 
 #[rustfmt::skip]
-const KINDS: &[Kind] = &[
-    Kind { name: "silent", begin: b"", drip: b"", every: 1, does_read: true, spares_neighbours: true },
-    Kind { name: "half a preface", begin: b"PRI * HTTP", drip: b"", every: 1, does_read: true, spares_neighbours: true },
-    Kind { name: "half a head", begin: b"GET / HTTP/1.1\r\nX: ", drip: b"x", every: 2, does_read: true, spares_neighbours: true },
-    Kind { name: "idle HTTP/2 with pings", begin: PREFACE, drip: b"\0\0\x08\x06\0\0\0\0\0pingpong", every: 4, does_read: true, spares_neighbours: true },
-    Kind { name: "slow body", begin: UPLOAD, drip: b"1,", every: 2, does_read: true, spares_neighbours: false },
-    Kind { name: "never reading", begin: LARGE, drip: b"", every: 1, does_read: false, spares_neighbours: false },
-    Kind { name: "a request each 6 s", begin: REQUEST, drip: REQUEST, every: 24, does_read: true, spares_neighbours: true },
+const KINDS: &[ConnectionKind] = &[
+    ConnectionKind { name: "silent", begin: b"", drip: b"", every: 1, does_read: true, spares_neighbours: true },
+    ConnectionKind { name: "half a preface", begin: b"PRI * HTTP", drip: b"", every: 1, does_read: true, spares_neighbours: true },
+    ConnectionKind { name: "half a head", begin: b"GET / HTTP/1.1\r\nX: ", drip: b"x", every: 2, does_read: true, spares_neighbours: true },
+    ConnectionKind { name: "idle HTTP/2 with pings", begin: PREFACE, drip: b"\0\0\x08\x06\0\0\0\0\0pingpong", every: 4, does_read: true, spares_neighbours: true },
+    ConnectionKind { name: "slow body", begin: UPLOAD, drip: b"1,", every: 2, does_read: true, spares_neighbours: false },
+    ConnectionKind { name: "never reading", begin: LARGE, drip: b"", every: 1, does_read: false, spares_neighbours: false },
+    ConnectionKind { name: "a request each 6 s", begin: REQUEST, drip: REQUEST, every: 24, does_read: true, spares_neighbours: true },
 ];
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
@@ -107,7 +107,7 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
 
 /// One run of an attack.
 struct Attack {
-    kind: &'static Kind,
+    kind: &'static ConnectionKind,
     n_sockets: usize,
     n_addresses: u8,
     time: Duration,
@@ -174,13 +174,13 @@ fn raise_limit() {
 
 /// The sockets of one thread of an attack.
 struct Attacker {
-    kind: &'static Kind,
+    kind: &'static ConnectionKind,
     to: SocketAddr,
     sockets: Vec<(Ipv4Addr, Option<TcpStream>)>,
 }
 
 impl Attacker {
-    fn new(kind: &'static Kind, to: SocketAddr, addresses: Vec<Ipv4Addr>) -> Self {
+    fn new(kind: &'static ConnectionKind, to: SocketAddr, addresses: Vec<Ipv4Addr>) -> Self {
         Attacker { kind, to, sockets: addresses.into_iter().map(|address| (address, None)).collect() }
     }
 
@@ -212,7 +212,7 @@ impl Attacker {
     }
 }
 
-fn open(from: Ipv4Addr, to: SocketAddr, kind: &Kind) -> std::io::Result<TcpStream> {
+fn open(from: Ipv4Addr, to: SocketAddr, kind: &ConnectionKind) -> std::io::Result<TcpStream> {
     let mut stream = connect(from, to, (!kind.does_read).then_some(4096))?;
     stream.set_nonblocking(true)?;
     stream.write_all(kind.begin)?;
@@ -220,7 +220,7 @@ fn open(from: Ipv4Addr, to: SocketAddr, kind: &Kind) -> std::io::Result<TcpStrea
 }
 
 /// Prolongs a connection as far as its kind can. Returns `false` if the server has closed it.
-fn stays(stream: &mut TcpStream, kind: &Kind, drip: &[u8]) -> bool {
+fn stays(stream: &mut TcpStream, kind: &ConnectionKind, drip: &[u8]) -> bool {
     let blocked = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
     if !drip.is_empty() && stream.write(drip).is_err_and(|error| !blocked(&error)) {
         return false;

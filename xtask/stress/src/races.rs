@@ -15,7 +15,7 @@ use xtask_support::{
     server::{self, Response},
 };
 
-use self::site::{Call, Kind, META, PLUGINS, Site};
+use self::site::{Call, DatabaseKind, META, PLUGINS, Site};
 use crate::report::{Effort, Report};
 
 /// Number of parallel clients.
@@ -61,13 +61,13 @@ const CASES: &[Case] = &[
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
     let program = server::build(None, effort.long)?;
-    let mut kinds = vec![Kind::Sqlite];
+    let mut kinds = vec![DatabaseKind::Sqlite];
     for (servers, snapshot_isolation) in [(1, false), (2, false), (2, true)] {
-        kinds.push(Kind::MariaDb { servers, snapshot_isolation });
+        kinds.push(DatabaseKind::MariaDb { servers, snapshot_isolation });
     }
     let chosen = std::env::var("SVC_STRESS_SITES").unwrap_or_default();
     if effort.long || chosen.contains("galera") {
-        kinds.push(Kind::Galera);
+        kinds.push(DatabaseKind::Galera);
     }
     kinds.retain(|kind| chosen.is_empty() || chosen.split(',').any(|name| name == kind.name()));
     let rounds = if effort.long { ROUNDS.1 } else { ROUNDS.0 };

@@ -39,9 +39,9 @@ const WRITERS: usize = 2;
 const LIMIT: Duration = Duration::from_mins(10);
 
 /// Values that follow each other. A request may see those that were current at some time while it was in progress.
-struct Versions<T>(Mutex<Known<T>>);
+struct Versions<T>(Mutex<AcknowledgedVersions<T>>);
 
-struct Known<T> {
+struct AcknowledgedVersions<T> {
     all: Vec<T>,
     /// The last version whose write was acknowledged.
     acknowledged: usize,
@@ -49,10 +49,10 @@ struct Known<T> {
 
 impl<T: Clone> Versions<T> {
     fn new(first: T) -> Self {
-        Versions(Mutex::new(Known { all: vec![first], acknowledged: 0 }))
+        Versions(Mutex::new(AcknowledgedVersions { all: vec![first], acknowledged: 0 }))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Known<T>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, AcknowledgedVersions<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -12,7 +12,7 @@ use svc_site::{
 
 /// What a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ShownKind {
     Single,
     FrontPage,
     Blog,
@@ -26,34 +26,34 @@ pub(super) enum Kind {
     Favicon,
 }
 
-impl Kind {
-    const ALL: [Kind; 11] = [
-        Kind::Single,
-        Kind::FrontPage,
-        Kind::Blog,
-        Kind::TypeArchive,
-        Kind::TermArchive,
-        Kind::AuthorArchive,
-        Kind::DateArchive,
-        Kind::Search,
-        Kind::Sitemap,
-        Kind::Robots,
-        Kind::Favicon,
+impl ShownKind {
+    const ALL: [ShownKind; 11] = [
+        ShownKind::Single,
+        ShownKind::FrontPage,
+        ShownKind::Blog,
+        ShownKind::TypeArchive,
+        ShownKind::TermArchive,
+        ShownKind::AuthorArchive,
+        ShownKind::DateArchive,
+        ShownKind::Search,
+        ShownKind::Sitemap,
+        ShownKind::Robots,
+        ShownKind::Favicon,
     ];
 
     fn name(self) -> &'static str {
         match self {
-            Kind::Single => "single",
-            Kind::FrontPage => "front-page",
-            Kind::Blog => "blog",
-            Kind::TypeArchive => "type-archive",
-            Kind::TermArchive => "term-archive",
-            Kind::AuthorArchive => "author-archive",
-            Kind::DateArchive => "date-archive",
-            Kind::Search => "search",
-            Kind::Sitemap => "sitemap",
-            Kind::Robots => "robots",
-            Kind::Favicon => "favicon",
+            ShownKind::Single => "single",
+            ShownKind::FrontPage => "front-page",
+            ShownKind::Blog => "blog",
+            ShownKind::TypeArchive => "type-archive",
+            ShownKind::TermArchive => "term-archive",
+            ShownKind::AuthorArchive => "author-archive",
+            ShownKind::DateArchive => "date-archive",
+            ShownKind::Search => "search",
+            ShownKind::Sitemap => "sitemap",
+            ShownKind::Robots => "robots",
+            ShownKind::Favicon => "favicon",
         }
     }
 }
@@ -73,7 +73,7 @@ struct FoundObject {
 /// What a URL leads to.
 #[derive(Clone, Debug)]
 pub(super) struct Resolution {
-    kind: Kind,
+    kind: ShownKind,
     found: Option<FoundObject>,
     canonical: Option<String>,
     redirect: Option<String>,
@@ -95,7 +95,7 @@ pub(super) fn fields() -> Fields<Resolution, ()> {
     let number = |about: &str| field(types(["integer", "null"]).describe(about));
     f.add("status", field(integer().describe("HTTP status of the page at this URL: 200, 301 for a redirect, or 204 for an empty icon."))).get(Resolution::status);
     f.add("redirect", url("URL that the page redirects to.")).get(|r| r.redirect.clone());
-    f.add("kind", field(string().describe("What the page shows.").one_of(Kind::ALL.map(Kind::name)))).get(|r| r.kind.name());
+    f.add("kind", field(string().describe("What the page shows.").one_of(ShownKind::ALL.map(ShownKind::name)))).get(|r| r.kind.name());
     f.add("type", field(types(["string", "null"]).describe("Type of the object that the page shows or whose posts it lists.").one_of([json!("post"), json!("term"), json!("user"), Value::Null]))).get(|r| r.found.as_ref().map(|o| o.object_type));
     f.add("subtype", text("Post type or taxonomy of the object.")).get(|r| r.found.as_ref().and_then(|o| o.subtype.clone()));
     f.add("id", number("ID of the object.")).get(|r| r.found.as_ref().map(|o| o.id));
@@ -135,13 +135,13 @@ impl Resolution {
     fn status(&self) -> u16 {
         match (&self.redirect, self.kind) {
             (Some(_), _) => 301,
-            (None, Kind::Favicon) => 204,
+            (None, ShownKind::Favicon) => 204,
             (None, _) => 200,
         }
     }
 
     /// A file that the site generates.
-    pub(super) fn of_file(kind: Kind) -> Self {
+    pub(super) fn of_file(kind: ShownKind) -> Self {
         Resolution {
             kind,
             found: None,
@@ -164,12 +164,12 @@ impl Resolution {
             feed: feed.as_ref().map(|feed| feed.format.clone()),
             embed: *embed,
             page: (*page).max(1),
-            ..Self::of_file(Kind::Single)
+            ..Self::of_file(ShownKind::Single)
         };
         match &resolved.target {
             PageTarget::Single(post) => resolution.found = Some(of_post(site, settings, post)),
             PageTarget::Front(post) => {
-                resolution.kind = Kind::FrontPage;
+                resolution.kind = ShownKind::FrontPage;
                 resolution.found = Some(of_post(site, settings, post));
             }
             PageTarget::List(list) => resolution.add_list(site, settings, list, &resolved.lookup.target),
@@ -186,18 +186,18 @@ impl Resolution {
         }
         self.query.extend(list.language.iter().map(|slug| ("lang".to_owned(), Value::from(slug.as_str()))));
         self.kind = match &list.subject {
-            ListSubject::Home => Kind::Blog,
+            ListSubject::Home => ShownKind::Blog,
             ListSubject::Term(term, taxonomy) => {
                 self.found = Some(of_term(site, settings, term, taxonomy));
-                Kind::TermArchive
+                ShownKind::TermArchive
             }
             ListSubject::Author(user) => {
                 self.found = Some(of_user(site, settings, user));
-                Kind::AuthorArchive
+                ShownKind::AuthorArchive
             }
-            ListSubject::Date(_) => Kind::DateArchive,
-            ListSubject::Search(_) => Kind::Search,
-            ListSubject::Type(_) => Kind::TypeArchive,
+            ListSubject::Date(_) => ShownKind::DateArchive,
+            ListSubject::Search(_) => ShownKind::Search,
+            ListSubject::Type(_) => ShownKind::TypeArchive,
         };
     }
 }

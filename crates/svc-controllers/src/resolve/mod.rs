@@ -19,7 +19,7 @@ use svc_site::{
 };
 use svc_store::Db;
 
-use self::fields::{Kind, Resolution};
+use self::fields::{Resolution, ShownKind};
 use crate::{caller, respond};
 
 /// Longest URL, in characters.
@@ -90,10 +90,10 @@ fn resolution(
 ) -> SiteResult<Option<Resolution>> {
     let lookups = settings.urls.lookups(&url.path, &url.query);
     let file = match lookups.first().map(|lookup| &lookup.target) {
-        Some(LookupTarget::Robots) => Some(Kind::Robots),
-        Some(LookupTarget::Favicon) => Some(Kind::Favicon),
+        Some(LookupTarget::Robots) => Some(ShownKind::Robots),
+        Some(LookupTarget::Favicon) => Some(ShownKind::Favicon),
         Some(LookupTarget::Sitemap(file)) => {
-            Sitemaps { site, settings, db: &mut *db }.find(file)?.map(|_| Kind::Sitemap)
+            Sitemaps { site, settings, db: &mut *db }.find(file)?.map(|_| ShownKind::Sitemap)
         }
         _ => None,
     };

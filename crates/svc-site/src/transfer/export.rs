@@ -17,7 +17,7 @@ use svc_store::{
     users,
 };
 use svc_text::{Quotes, specialchars_decode};
-use svc_wxr::{Author, Item, ItemTerm, MetaRow, SiteInfo, Writer};
+use svc_wxr::{Author, ExportedSite, Item, ItemTerm, MetaRow, Writer};
 
 use crate::{
     Settings, Site, SiteError, SiteResult,
@@ -128,9 +128,9 @@ pub fn export(
     Ok(report)
 }
 
-fn site_info(settings: &Settings, now: NaiveDateTime) -> SiteInfo {
+fn site_info(settings: &Settings, now: NaiveDateTime) -> ExportedSite {
     let text = |option: &str| specialchars_decode(settings.option(option), Quotes::Both);
-    SiteInfo {
+    ExportedSite {
         version: String::new(),
         title: text("blogname"),
         description: text("blogdescription"),

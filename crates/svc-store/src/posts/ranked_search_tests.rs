@@ -92,7 +92,7 @@ fn articles(random: &mut Random) -> Vec<(String, String, Vec<(usize, u32)>)> {
 
 /// The kinds of searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum SearchKind {
     Words,
     OtherForms,
     TypingError,
@@ -101,24 +101,24 @@ enum Kind {
 }
 
 /// A search as users type it, and as FTS5 is asked for the same: with all parts, as by default, or with any of them.
-fn texts(kind: Kind, n: usize) -> (String, [String; 2]) {
+fn texts(kind: SearchKind, n: usize) -> (String, [String; 2]) {
     let (text, of_fts5) = parts(kind, n);
     (text, [" ", " OR "].map(|joined| of_fts5.join(joined)))
 }
 
-fn parts(kind: Kind, n: usize) -> (String, Vec<String>) {
+fn parts(kind: SearchKind, n: usize) -> (String, Vec<String>) {
     let [(a, other_a), (b, other_b)] = subject(n);
     match kind {
-        Kind::Words => (format!("{a} {b} "), vec![a.to_owned(), b.to_owned()]),
-        Kind::OtherForms => (format!("{other_a} {other_b} "), vec![other_a.to_owned(), other_b.to_owned()]),
-        Kind::TypingError => {
+        SearchKind::Words => (format!("{a} {b} "), vec![a.to_owned(), b.to_owned()]),
+        SearchKind::OtherForms => (format!("{other_a} {other_b} "), vec![other_a.to_owned(), other_b.to_owned()]),
+        SearchKind::TypingError => {
             let mut chars: Vec<char> = a.chars().collect();
             chars.swap(2, 3);
             let wrong: String = chars.into_iter().collect();
             (format!("{wrong} {b} "), vec![wrong, b.to_owned()])
         }
-        Kind::Phrase => (format!("\"{a} {b}\""), vec![format!("\"{a} {b}\"")]),
-        Kind::Beginning => {
+        SearchKind::Phrase => (format!("\"{a} {b}\""), vec![format!("\"{a} {b}\"")]),
+        SearchKind::Beginning => {
             let start = &b[..b.len() - 3];
             (format!("{a} {start}"), vec![a.to_owned(), format!("{start}*")])
         }
@@ -157,8 +157,10 @@ fn results_are_ranked_better_than_those_of_fts5_and_wordpress() {
         fts5.execute("INSERT INTO articles (rowid, title, content) VALUES (?, ?, ?)", (id.0, title, text)).unwrap();
         grades.insert(id, of_subjects.clone());
     }
-    let (mut sums, mut n) = (HashMap::<Kind, [f64; 4]>::new(), 0);
-    for kind in [Kind::Words, Kind::OtherForms, Kind::TypingError, Kind::Phrase, Kind::Beginning] {
+    let (mut sums, mut n) = (HashMap::<SearchKind, [f64; 4]>::new(), 0);
+    for kind in
+        [SearchKind::Words, SearchKind::OtherForms, SearchKind::TypingError, SearchKind::Phrase, SearchKind::Beginning]
+    {
         let mut sum = [0.0; 4];
         for subject in 0..40 {
             let (text, of_fts5) = texts(kind, subject);
@@ -166,7 +168,7 @@ fn results_are_ranked_better_than_those_of_fts5_and_wordpress() {
             let grade_in = |id: &PostId| {
                 let grade = grades.get(id)?.iter().find(|(of, _)| *of == subject)?.1;
                 let at = usize::try_from(id.0 - grades.keys().map(|id| id.0).min()?).ok()?;
-                (kind != Kind::Phrase || at % 7 == 1).then_some(grade)
+                (kind != SearchKind::Phrase || at % 7 == 1).then_some(grade)
             };
             let ideal: Vec<u32> = grades.keys().filter_map(grade_in).collect();
             let search = RankedSearch {

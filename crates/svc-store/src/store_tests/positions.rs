@@ -22,7 +22,7 @@ impl Random {
 }
 
 /// A kind of list: how it is read, and how items come and go.
-struct Kind<'a> {
+struct ListKind<'a> {
     /// A page that begins at a position. Its limit is 4.
     page: &'a dyn Fn(Option<Beyond>) -> Result<(Vec<i64>, Option<Position>), StoreError>,
     insert: &'a dyn Fn(&mut Random),
@@ -32,7 +32,7 @@ struct Kind<'a> {
 /// Walks through a list while items come and go. `by_item` continues after the last item instead of its position; items that
 /// are continued from are not deleted then.
 #[track_caller]
-fn walk(name: &str, kind: &Kind<'_>, random: &mut Random, by_item: bool) {
+fn walk(name: &str, kind: &ListKind<'_>, random: &mut Random, by_item: bool) {
     let all = || {
         let (mut ids, mut beyond) = (Vec::new(), None);
         loop {
@@ -118,7 +118,7 @@ fn walk_posts(store: &Store, random: &mut Random) {
             store.write_blocking(move |tx| posts::insert(tx, &post)).unwrap();
         };
         let delete = |id| drop(store.write_blocking(move |tx| posts::delete(tx, PostId(id))).unwrap());
-        let kind = Kind { page: &page, insert: &insert, delete: &delete };
+        let kind = ListKind { page: &page, insert: &insert, delete: &delete };
         walk(&format!("posts by {name}"), &kind, random, false);
         walk(&format!("posts by {name}, after items"), &kind, random, true);
     }
@@ -143,7 +143,12 @@ fn walk_terms(store: &Store, random: &mut Random) {
                 };
                 store.write_blocking(delete).unwrap();
             };
-            walk(&format!("terms by {by:?}"), &Kind { page: &page, insert: &insert, delete: &delete }, random, false);
+            walk(
+                &format!("terms by {by:?}"),
+                &ListKind { page: &page, insert: &insert, delete: &delete },
+                random,
+                false,
+            );
         }
     }
 }
@@ -160,7 +165,7 @@ fn walk_users(store: &Store, random: &mut Random) {
         };
         let delete =
             |id| assert!(store.write_blocking(move |tx| users::delete(tx, svc_model::UserId(id), None)).unwrap());
-        walk(&format!("users by {by:?}"), &Kind { page: &page, insert: &insert, delete: &delete }, random, false);
+        walk(&format!("users by {by:?}"), &ListKind { page: &page, insert: &insert, delete: &delete }, random, false);
     }
 }
 
@@ -185,7 +190,12 @@ fn walk_comments(store: &Store, random: &mut Random) {
             store.write_blocking(move |tx| comments::insert(tx, &comment)).unwrap();
         };
         let delete = |id| drop(store.write_blocking(move |tx| comments::delete(tx, CommentId(id))).unwrap());
-        walk(&format!("comments by {by:?}"), &Kind { page: &page, insert: &insert, delete: &delete }, random, false);
+        walk(
+            &format!("comments by {by:?}"),
+            &ListKind { page: &page, insert: &insert, delete: &delete },
+            random,
+            false,
+        );
     }
 }
 

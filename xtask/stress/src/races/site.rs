@@ -26,7 +26,7 @@ const CLIENTS: &str = "10.77";
 
 /// A kind of database, and how many servers share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DatabaseKind {
     Sqlite,
     /// One MariaDB.
     MariaDb {
@@ -38,13 +38,13 @@ pub(super) enum Kind {
     Galera,
 }
 
-impl Kind {
+impl DatabaseKind {
     pub(super) fn name(self) -> String {
         match self {
-            Kind::Sqlite => "sqlite".to_owned(),
-            Kind::MariaDb { servers, snapshot_isolation: false } => format!("mariadb-{servers}"),
-            Kind::MariaDb { servers, snapshot_isolation: true } => format!("mariadb-{servers}-snapshot"),
-            Kind::Galera => "galera-3".to_owned(),
+            DatabaseKind::Sqlite => "sqlite".to_owned(),
+            DatabaseKind::MariaDb { servers, snapshot_isolation: false } => format!("mariadb-{servers}"),
+            DatabaseKind::MariaDb { servers, snapshot_isolation: true } => format!("mariadb-{servers}-snapshot"),
+            DatabaseKind::Galera => "galera-3".to_owned(),
         }
     }
 }
@@ -58,10 +58,10 @@ enum Database {
 
 impl Database {
     /// Starts a database; `None` if it is not installed.
-    fn start(kind: Kind, folder: &Path) -> Result<Option<Self>> {
+    fn start(kind: DatabaseKind, folder: &Path) -> Result<Option<Self>> {
         Ok(match kind {
-            Kind::Sqlite => Some(Database::Sqlite(folder.join("0/svc-data/site.db"))),
-            Kind::MariaDb { snapshot_isolation, .. } => {
+            DatabaseKind::Sqlite => Some(Database::Sqlite(folder.join("0/svc-data/site.db"))),
+            DatabaseKind::MariaDb { snapshot_isolation, .. } => {
                 let Some(server) = MariaDb::start(DISPOSABLE_OPTIONS)? else { return Ok(None) };
                 // Older servers lack the variable.
                 if snapshot_isolation && server.client("SET GLOBAL innodb_snapshot_isolation = ON").is_err() {
@@ -70,7 +70,7 @@ impl Database {
                 server.create("site")?;
                 Some(Database::MariaDb(server))
             }
-            Kind::Galera => {
+            DatabaseKind::Galera => {
                 let Some(cluster) = Galera::start(3)? else { return Ok(None) };
                 cluster.nodes().first().context("the cluster has no nodes")?.create("site")?;
                 Some(Database::Galera(cluster))
@@ -188,7 +188,7 @@ pub(super) struct Site {
 
 impl Site {
     /// Starts servers on a new site; `None` if the database is not installed.
-    pub(super) fn start(program: &Path, kind: Kind) -> Result<Option<Self>> {
+    pub(super) fn start(program: &Path, kind: DatabaseKind) -> Result<Option<Self>> {
         let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let Some(database) = Database::start(kind, folder.path())? else { return Ok(None) };
         let content = folder.path().join("content");
@@ -198,9 +198,9 @@ impl Site {
             std::fs::write(plugin.join("p.php"), format!("<?php\n/* Plugin Name: P{n} */\n"))?;
         }
         let n_servers = match kind {
-            Kind::Sqlite => 1,
-            Kind::MariaDb { servers, .. } => servers,
-            Kind::Galera => 3,
+            DatabaseKind::Sqlite => 1,
+            DatabaseKind::MariaDb { servers, .. } => servers,
+            DatabaseKind::Galera => 3,
         };
         let mut site = Site { servers: Vec::new(), database, credentials: String::new(), _folder: folder };
         for n in 0..n_servers {

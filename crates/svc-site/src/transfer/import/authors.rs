@@ -11,7 +11,7 @@ use svc_model::UserId;
 use svc_schema::Error;
 use svc_store::users;
 use svc_versions::Context;
-use svc_wxr::{Author, Entry, ReadError, Reader, SiteInfo};
+use svc_wxr::{Author, Entry, ExportedSite, ReadError, Reader};
 
 use crate::{
     Site,
@@ -26,7 +26,7 @@ const MAX_AUTHORS: usize = 5_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// The site that wrote it.
-    pub site: SiteInfo,
+    pub site: ExportedSite,
     /// The authors of posts, in alphabetical order of the names with which they log in. Old files do not describe them.
     pub authors: Vec<Author>,
     /// Number of posts by type.

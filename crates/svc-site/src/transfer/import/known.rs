@@ -18,7 +18,7 @@ const PAGE: u64 = 5_000;
 
 /// The posts that the site has.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownPosts {
     /// By GUID, date and type.
     by_guid: HashMap<(String, Timestamp, String), PostId>,
     /// Posts that the site had before this import, by title, date and type. Without a title, only the GUID counts.
@@ -36,8 +36,8 @@ pub(super) fn guid_key(item: &Item) -> Option<GuidKey> {
 }
 
 /// Reads the identities of all posts.
-pub(super) fn load(site: &Site, cx: &Context) -> Result<Known, Error> {
-    let mut known = Known::default();
+pub(super) fn load(site: &Site, cx: &Context) -> Result<KnownPosts, Error> {
+    let mut known = KnownPosts::default();
     let mut after = PostId(0);
     loop {
         let page = site.read(cx, |db| Ok(posts::identities(db, after, PAGE)?))?;
@@ -47,7 +47,7 @@ pub(super) fn load(site: &Site, cx: &Context) -> Result<Known, Error> {
     }
 }
 
-impl Known {
+impl KnownPosts {
     /// Adds a post that the site had before this import.
     fn add_old(&mut self, post: PostIdentity) {
         if !post.title.is_empty() {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn posts_are_recognized_by_guid_or_title_and_by_date() {
-        let mut known = Known::default();
+        let mut known = KnownPosts::default();
         let date = "2024-01-02 03:04:05";
         let post = |id: i64, title: &str, guid: &str| PostIdentity {
             id: PostId(id),

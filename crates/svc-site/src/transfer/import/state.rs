@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use svc_model::{PostId, TermId};
 use svc_store::posts::PostIdentity;
 
-use super::{ImportReport, known::Known};
+use super::{ImportReport, known::KnownPosts};
 
 /// What is known after the entries so far.
 pub(super) struct State {
-    pub(super) known: Known,
+    pub(super) known: KnownPosts,
     /// Names of authors, by their ID in the file.
     pub(super) authors: HashMap<i64, String>,
     /// Terms by their ID in the file.
@@ -61,7 +61,7 @@ pub(super) struct Done {
 }
 
 impl State {
-    pub(super) fn new(known: Known) -> Self {
+    pub(super) fn new(known: KnownPosts) -> Self {
         State {
             known,
             authors: HashMap::new(),
