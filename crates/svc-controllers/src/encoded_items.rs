@@ -28,6 +28,11 @@ pub(crate) struct PreparedItem {
 }
 
 impl PreparedItem {
+    /// A response with the item alone, if the caller sees it.
+    pub(crate) fn into_response(self) -> Option<Response> {
+        self.content.map(|(data, links)| respond::single(data, links))
+    }
+
     /// An item that depends on what the items depend on that are prepared together with it.
     pub(crate) fn new(id: i64, data: Map, links: Option<Links>) -> Self {
         PreparedItem { id, content: Some((data, links)), dependencies: None }
@@ -126,7 +131,7 @@ impl<'r> ItemReader<'r> {
             return self.cached_item(id, prepare).await;
         }
         let prepared = prepare(self.req.clone(), &[id]).await?.pop();
-        Ok(prepared.and_then(|item| item.content).map(|(data, links)| respond::single(data, links)))
+        Ok(prepared.and_then(PreparedItem::into_response))
     }
 
     /// A response with one item from the cache; `None` if the caller does not see it, or the response cannot be made of a cached item.

@@ -192,7 +192,7 @@ impl PreviewLinks {
             .site
             .write(req.cx(), move |tx| preview_links::delete(tx, &id)?.ok_or_else(|| link_errors::not_found().into()));
         let previous = self.show(link.await?, &req, None)?;
-        Ok(Response::new(json!({ "deleted": true, "previous": previous })))
+        Ok(respond::deleted(previous))
     }
 }
 

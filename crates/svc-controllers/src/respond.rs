@@ -1,6 +1,6 @@
 //! Builds responses from prepared items: views, additional fields and links. Used by every family.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc_resource::View;
 use svc_routing::{ExtraField, ExtraFields, Links, Map, Request, Response, Result};
 use svc_schema::FieldSet;
@@ -59,6 +59,20 @@ pub(crate) fn param_or_null(req: &Request, name: &str) -> Option<Value> {
 /// requests with invalid arguments, to compute `Allow`.
 pub(crate) fn number(req: &Request, name: &str) -> i64 {
     req.param(name).map_or(0, svc_php::cast::to_int)
+}
+
+/// Whether a request asks to delete permanently instead of moving to the trash.
+///
+/// # Errors
+/// If `force` is not a boolean, which the argument's schema excludes.
+pub(crate) fn is_forced(req: &Request) -> Result<bool> {
+    Ok(req.arg("force")?.unwrap_or(false))
+}
+
+/// The response to a permanent deletion, with the object as it was.
+pub(crate) fn deleted(previous: impl Into<Value>) -> Response {
+    let previous: Value = previous.into();
+    Response::new(json!({"deleted": true, "previous": previous}))
 }
 
 /// Adds the additional fields of an object type that are visible in the view.

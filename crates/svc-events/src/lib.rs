@@ -7,6 +7,7 @@ pub mod hub;
 #[cfg(all(test, shuttle))]
 mod models;
 pub mod purge;
+mod received;
 pub mod source;
 pub mod stream;
 mod subscribers;

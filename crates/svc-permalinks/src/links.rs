@@ -352,14 +352,7 @@ mod tests {
 
     #[test]
     fn custom_post_type_links() {
-        let books = PostTypeLinks {
-            name: "book".to_owned(),
-            base: Some("books".to_owned()),
-            with_front: true,
-            query_var: Some("book".to_owned()),
-            archive: Some("library".to_owned()),
-            hierarchical: false,
-        };
+        let books = PostTypeLinks::books();
         let (pretty, plain) = (site("/blog/%postname%/"), site(""));
         assert_eq!(pretty.custom_post_link(&books, 7, "dune", false, false), "http://a.b/blog/books/dune/");
         assert_eq!(pretty.custom_post_link(&books, 7, "dune", true, false), "http://a.b/?post_type=book&p=7");

@@ -356,14 +356,7 @@ mod tests {
 
     fn site(structure: &str) -> SiteUrls {
         let mut site = SiteUrls::new("http://a.b/sub", "http://a.b/sub", "svc-json", Permalinks::new(structure));
-        site.post_types.push(PostTypeLinks {
-            name: "book".to_owned(),
-            base: Some("books".to_owned()),
-            with_front: true,
-            query_var: Some("book".to_owned()),
-            archive: Some("library".to_owned()),
-            hierarchical: false,
-        });
+        site.post_types.push(PostTypeLinks::books());
         site
     }
 

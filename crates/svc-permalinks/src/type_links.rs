@@ -75,3 +75,18 @@ impl TaxonomyLinks {
         if self.name == "post_format" { "post-format-" } else { "" }
     }
 }
+
+#[cfg(test)]
+impl PostTypeLinks {
+    /// A type of tests, with an archive.
+    pub(crate) fn books() -> Self {
+        PostTypeLinks {
+            name: "book".to_owned(),
+            base: Some("books".to_owned()),
+            with_front: true,
+            query_var: Some("book".to_owned()),
+            archive: Some("library".to_owned()),
+            hierarchical: false,
+        }
+    }
+}

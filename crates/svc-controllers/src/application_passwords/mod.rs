@@ -315,7 +315,7 @@ impl ApplicationPasswords {
         let view = View::all_of("edit").without_links();
         let previous = self.prepare(&req, &PasswordItem { record, plain: None }, &view).await?;
         self.site.write(req.cx(), move |tx| stored::remove(tx, user, &uuid)).await?;
-        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+        Ok(respond::deleted(previous))
     }
 
     // Delete all

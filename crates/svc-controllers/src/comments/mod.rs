@@ -200,8 +200,7 @@ impl Comments {
     /// A response with one comment, as the caller may read it.
     async fn show(&self, req: &Request, comment: Comment, view: View) -> Result<Response> {
         let prepared = self.prepare(req, &view, |_, _| true, |_| Ok(vec![comment])).await?.pop();
-        let (data, links) = prepared.and_then(|item| item.content).ok_or_else(errors::not_found)?;
-        Ok(respond::single(data, links))
+        prepared.and_then(PreparedItem::into_response).ok_or_else(errors::not_found)
     }
 
     /// Prepares those of the loaded comments that are visible. They are loaded in the same snapshot as their posts.
@@ -421,7 +420,7 @@ impl Comments {
             let view = respond::previous_view(&req, "edit");
             let previous = self.show(&req, comment, view).await?.data;
             self.site.write(req.cx(), move |tx| Ok(comments::delete(tx, id)?.ok_or_else(errors::not_found)?)).await?;
-            return Ok(Response::new(json!({"deleted": true, "previous": previous})));
+            return Ok(respond::deleted(previous));
         }
         if comment.approved == "trash" {
             return Ok(Response::from(errors::already_trashed()).in_context("edit"));

@@ -210,7 +210,7 @@ impl WebhookRoutes {
         let id: String = req.require("id")?;
         let hook = self.site.write(req.cx(), move |tx| webhooks::delete(tx, &id)).await?.ok_or_else(not_found)?;
         let previous = self.show(hook, None, &View::all_of("edit").without_links());
-        Ok(Response::new(json!({ "deleted": true, "previous": previous })))
+        Ok(respond::deleted(previous))
     }
 
     async fn rotate(self: Arc<Self>, req: Request) -> Result<Response> {

@@ -288,14 +288,14 @@ impl FontFaces {
 
     async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
         self.check_family(&req, &authorized.post)?;
-        if !req.arg::<bool>("force")?.unwrap_or(false) {
+        if !respond::is_forced(&req)? {
             return Err(trash_not_supported());
         }
         let id = authorized.post.id;
         let previous = self.show(&req, authorized.post, respond::previous_view(&req, "view")).await?;
         let files = self.site.write(req.cx(), move |tx| remove(tx, &[id])).await?;
         super::remove_files(&self.site, files).await;
-        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+        Ok(respond::deleted(previous.data))
     }
 }
 

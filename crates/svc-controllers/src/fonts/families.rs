@@ -229,7 +229,7 @@ impl FontFamilies {
 
     /// Deletes a family, its faces and their files.
     async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        if !req.arg::<bool>("force")?.unwrap_or(false) {
+        if !respond::is_forced(&req)? {
             return Err(trash_not_supported());
         }
         let id = authorized.post.id;
@@ -245,7 +245,7 @@ impl FontFamilies {
             })
             .await?;
         super::remove_files(&self.site, files).await;
-        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+        Ok(respond::deleted(previous.data))
     }
 }
 

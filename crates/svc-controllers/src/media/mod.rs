@@ -410,7 +410,7 @@ impl Media {
     }
 
     async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        if !req.arg::<bool>("force")?.unwrap_or(false) {
+        if !respond::is_forced(&req)? {
             return Err(errors::no_trash());
         }
         let id = authorized.post.id;
@@ -422,7 +422,7 @@ impl Media {
         };
         let files = self.site.write(req.cx(), delete).await?;
         self.site.services.uploads.delete(files).await;
-        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+        Ok(respond::deleted(previous.data))
     }
 
     // Sizes

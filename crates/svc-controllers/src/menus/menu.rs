@@ -127,13 +127,13 @@ impl Menus {
     }
 
     async fn delete(self: Arc<Self>, req: Request, menu: Term) -> Result<Response> {
-        if !req.arg::<bool>("force")?.unwrap_or(false) {
+        if !respond::is_forced(&req)? {
             return Err(errors::trash_not_supported());
         }
         let id = menu.id;
         let previous = self.terms.show_in(&req, menu, respond::previous_view(&req, "view")).await?.data;
         self.site.write(req.cx(), move |tx| remove(tx, id)).await?;
-        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+        Ok(respond::deleted(previous))
     }
 
     /// Creates or updates a menu. Returns it as stored.

@@ -236,7 +236,7 @@ impl Plugins {
         let dir = folder(&self.site);
         let deleted = run_blocking(move || plugins::delete(&dir, &item.plugin)).await?;
         deleted.map_err(|error| errors::cannot_remove(&error))?;
-        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+        Ok(respond::deleted(previous))
     }
 }
 

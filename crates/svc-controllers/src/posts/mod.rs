@@ -440,7 +440,7 @@ impl Posts {
     }
 
     async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let force: bool = req.arg("force")?.unwrap_or(false);
+        let force = respond::is_forced(&req)?;
         let post = authorized.post;
         if force {
             let previous = self.show(&req, post.clone(), respond::previous_view(&req, "edit")).await?;
@@ -449,7 +449,7 @@ impl Posts {
             self.site
                 .write(req.cx(), move |tx| Ok(delete::delete_permanently(tx, id)?.ok_or_else(errors::post_not_found)?))
                 .await?;
-            return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
+            return Ok(respond::deleted(previous.data));
         }
         if post.status == "trash" {
             return Err(errors::already_trashed());

@@ -10,7 +10,6 @@ mod table;
 
 use std::sync::Arc;
 
-use serde_json::json;
 use svc_auth::caps::PostCap;
 use svc_model::{Post, PostId, PostType};
 use svc_render::SiteRenderer;
@@ -190,13 +189,13 @@ impl Revisions {
         if revision.parent != parent.post.id {
             return Err(errors::not_a_revision_of());
         }
-        if req.arg::<bool>("force")? != Some(true) {
+        if !respond::is_forced(&req)? {
             return Err(errors::trash_not_supported());
         }
         let id = revision.id;
         let view = respond::previous_view(&req, "view");
         let previous = self.table.respond(&req, &parent.settings, revision, &view).await?;
         self.site.write(req.cx(), move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
-        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+        Ok(respond::deleted(previous.data))
     }
 }

@@ -177,14 +177,14 @@ impl TemplateHistory {
         if row.parent != parent.post.id {
             return Err(errors::not_a_revision_of());
         }
-        if req.arg::<bool>("force")? != Some(true) {
+        if !respond::is_forced(&req)? {
             return Err(errors::trash_not_supported());
         }
         let id = row.id;
         let view = respond::previous_view(&req, "view");
         let previous = self.show_one(&req, &parent, row, &view, REVISIONS).await?;
         self.site.write(req.cx(), move |tx| Ok(posts::delete(tx, id)?.ok_or_else(errors::post_not_found)?)).await?;
-        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+        Ok(respond::deleted(previous.data))
     }
 
     // Autosaves: list, fetch, create

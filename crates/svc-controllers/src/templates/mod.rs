@@ -267,7 +267,7 @@ impl Templates {
             let id = post.id;
             let previous = self.show(found, &req, respond::previous_view(&req, "edit"), &settings).await?;
             self.remove(req.cx(), id).await?;
-            return Ok(Response::new(json!({"deleted": true, "previous": previous.data})));
+            return Ok(respond::deleted(previous.data));
         }
         if post.status == "trash" {
             return Err(already_trashed());

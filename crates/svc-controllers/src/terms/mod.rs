@@ -159,8 +159,7 @@ impl Terms {
     /// A response with one term in a view.
     pub(crate) async fn show_in(&self, req: &Request, term: Term, view: View) -> Result<Response> {
         let prepared = self.prepare(req, &view, |_| Ok(vec![term])).await?.pop();
-        let (data, links) = prepared.and_then(|item| item.content).ok_or_else(errors::not_found)?;
-        Ok(respond::single(data, links))
+        prepared.and_then(PreparedItem::into_response).ok_or_else(errors::not_found)
     }
 
     /// Prepares terms that are loaded in the same snapshot.
@@ -303,12 +302,12 @@ impl Terms {
     }
 
     async fn delete(self: Arc<Self>, req: Request, term: Term) -> Result<Response> {
-        if !req.arg::<bool>("force")?.unwrap_or(false) {
+        if !respond::is_forced(&req)? {
             return Err(trash_not_supported());
         }
         let id = term.id;
         let previous = self.show_in(&req, term, respond::previous_view(&req, "edit")).await?.data;
         self.remove(req.cx(), id).await?;
-        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+        Ok(respond::deleted(previous))
     }
 }

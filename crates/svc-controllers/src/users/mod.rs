@@ -203,8 +203,7 @@ impl Users {
     /// A response with one user.
     async fn show(&self, req: &Request, user: User, view: View) -> Result<Response> {
         let prepared = self.prepare(req, &view, |_| Ok(vec![user])).await?.pop();
-        let (data, links) = prepared.and_then(|item| item.content).ok_or_else(errors::not_found)?;
-        Ok(respond::single(data, links))
+        prepared.and_then(PreparedItem::into_response).ok_or_else(errors::not_found)
     }
 
     /// Prepares users that are loaded in the same snapshot. Additional fields receive the id even if it is not requested.
@@ -366,7 +365,7 @@ impl Users {
     }
 
     async fn delete(self: Arc<Self>, req: Request, authorized: AuthorizedUser) -> Result<Response> {
-        if !req.arg::<bool>("force")?.unwrap_or(false) {
+        if !respond::is_forced(&req)? {
             return Err(trash_not_supported());
         }
         let reassign = req.param("reassign").and_then(Value::as_i64).map(UserId);
@@ -377,7 +376,7 @@ impl Users {
         let previous = self.show(&req, authorized.user, respond::previous_view(&req, "edit")).await?.data;
         let by = RevisionAuthor::of(&caller(&req), &self.site, &*self.site.settings(req.cx())?);
         self.remove(req.cx(), id, reassign, by).await?;
-        Ok(Response::new(json!({"deleted": true, "previous": previous})))
+        Ok(respond::deleted(previous))
     }
 }
 

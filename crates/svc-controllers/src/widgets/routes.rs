@@ -310,7 +310,7 @@ impl WidgetRoutes {
             self.site.read(req.cx(), |db| Widgets::load(db, &self.site, self.rest.renderer.widgets.id_bases()))?;
         let sidebar = widgets.sidebar_of(&id).ok_or_else(errors::not_found)?.to_owned();
         let req = in_edit(req);
-        let force: bool = req.arg("force")?.unwrap_or(false);
+        let force = respond::is_forced(&req)?;
         let previous = if force { Some(self.show(&req, &id, &sidebar).await?) } else { None };
         let (rest, base, name) = (Arc::clone(&self.rest), id_base.to_owned(), id.clone());
         self.site

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use svc_fetch::FetchError;
 use svc_outbox::Message;
 use svc_site::{
     Site,
@@ -14,6 +13,7 @@ use super::{
     Receiver,
     queue::{Payload, QUEUE},
 };
+use crate::received::{excerpt, without_response};
 
 /// The pauses between attempts, a day in all: after that, responses have expired.
 const SCHEDULE: [Duration; 9] = [
@@ -30,9 +30,6 @@ const SCHEDULE: [Duration; 9] = [
 
 /// How long purges are kept for the record.
 const RETENTION: Duration = Duration::from_hours(1);
-
-/// Maximum number of characters of a response in the record.
-const EXCERPT: usize = 300;
 
 /// Sends purges to the caches.
 pub struct Purges {
@@ -60,18 +57,14 @@ impl Courier for Purges {
             return Attempt::Refused("not readable".to_owned());
         };
         let tags: Vec<String> = tags.into_iter().collect();
-        let failed = |reason: String| Attempt::Failed { reason, retry_after: None };
         for request in self.receiver.requests(&tags) {
             match self.site.services.http_client.post(request).await {
                 Ok(response) if self.receiver.is_done(response.status) => {}
                 Ok(response) => {
-                    let text: String = String::from_utf8_lossy(&response.body).chars().take(EXCERPT).collect();
-                    return failed(format!("{}: {text}", response.status));
+                    let reason = format!("{}: {}", response.status, excerpt(&response));
+                    return Attempt::Failed { reason, retry_after: None };
                 }
-                Err(error) if error.is_invalid_url() && !matches!(error, FetchError::Unresolved) => {
-                    return Attempt::Refused(error.to_string());
-                }
-                Err(error) => return failed(error.to_string()),
+                Err(error) => return without_response(&error),
             }
         }
         Attempt::Delivered(format!("{} tags", tags.len()))

@@ -12,6 +12,7 @@ use svc_store::Tx;
 use svc_versions::Context;
 
 use super::{Webhook, deliveries, sign, stored};
+use crate::received::{excerpt, without_response};
 
 /// The pauses between attempts, two days in all.
 const SCHEDULE: [Duration; 9] = [
@@ -34,9 +35,6 @@ const RETENTION: Duration = Duration::from_hours(7 * 24);
 
 /// Time limit for the response of a receiver. It has to accept a delivery, not to act on it.
 const RESPONSE: Duration = Duration::from_secs(15);
-
-/// Maximum number of characters of a response in the record.
-const EXCERPT: usize = 300;
 
 /// Sends deliveries to the receivers of webhooks.
 pub struct Webhooks(pub Arc<Site>);
@@ -130,14 +128,9 @@ const GONE: &str = "410";
 fn judge(response: Result<FetchedResponse, FetchError>, took: Duration) -> Attempt {
     let response = match response {
         Ok(response) => response,
-        // A host that does not resolve may do so later.
-        Err(error) if error.is_invalid_url() && !matches!(error, FetchError::Unresolved) => {
-            return Attempt::Refused(error.to_string());
-        }
-        Err(error) => return failed(error.to_string(), None),
+        Err(error) => return without_response(&error),
     };
-    let text: String = String::from_utf8_lossy(&response.body).chars().take(EXCERPT).collect();
-    let record = format!("{} in {} ms: {text}", response.status, took.as_millis());
+    let record = format!("{} in {} ms: {}", response.status, took.as_millis(), excerpt(&response));
     match response.status {
         200..300 => Attempt::Delivered(record),
         410 => Attempt::Refused(record),

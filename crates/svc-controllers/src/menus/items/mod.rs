@@ -172,7 +172,7 @@ impl MenuItems {
     }
 
     async fn delete(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        if !req.arg::<bool>("force")?.unwrap_or(false) {
+        if !respond::is_forced(&req)? {
             return Err(trash_not_supported());
         }
         let id = authorized.post.id;
@@ -182,7 +182,7 @@ impl MenuItems {
         let view = respond::previous_view(&req, context.as_deref().unwrap_or("view"));
         let previous = self.show(&req, authorized.post, view).await?;
         self.site.write(req.cx(), move |tx| Ok(stored_posts::delete(tx, id)?.ok_or_else(post_not_found)?)).await?;
-        Ok(Response::new(json!({"deleted": true, "previous": previous.data})))
+        Ok(respond::deleted(previous.data))
     }
 }
 
