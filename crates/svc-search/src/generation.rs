@@ -13,8 +13,8 @@ use crate::words::Language;
 /// Name of the file that lists the segments.
 const MANIFEST: &str = "index.json";
 
-/// Version of the manifest.
-const VERSION: u64 = 3;
+/// Version of the manifest and of the segments that it lists.
+const VERSION: u64 = 4;
 
 /// Maximum number of applied changes that are remembered for readers of older snapshots.
 const MAX_RECENT: usize = 4_096;

@@ -3,14 +3,14 @@
 //! ```text
 //! lengths     u16 per document: words of the title; u16 per document: words of the text
 //! dictionary  entries, sorted by form: length and bytes of the form; how many bytes of it the stem begins with, length and
-//!             bytes of the rest of the stem; number of documents; length of the postings
-//! postings    per word, in the order of the dictionary: blocks of up to 128 documents
+//!             bytes of the rest of the stem; number of documents; lengths of the documents and of the positions
+//! postings    per word, in the order of the dictionary: the documents, then the positions, in blocks of up to 128 documents
 //! blocks      per 64 entries: length and bytes of the first form, position in the dictionary, position in the postings
 //! ```
 //!
-//! A block of postings has a header (number of documents u8, length of either part u16), the documents (distance to the
-//! previous one, and a byte with the frequencies: 2 bits for the title, 6 for the text), and their positions (distances).
-//! Positions in the text follow those in the title, with a gap. Numbers without a type have a variable length.
+//! A block of documents has a header (its length u16, and that of the block of positions u16), and the documents (distance to the
+//! previous one, and a byte with the frequencies: 2 bits for the title, 6 for the text). A block of positions has those of these
+//! documents (distances). Positions in the text follow those in the title, with a gap. Numbers without a type have a variable length.
 
 use std::collections::HashMap;
 use std::io;
@@ -32,7 +32,7 @@ const ENTRIES: usize = 64;
 const MAX_FREQUENCY: [usize; 2] = [3, 63];
 
 /// Length of a block's header.
-const HEADER: usize = 5;
+const HEADER: usize = 4;
 
 /// Collects the words of a segment.
 pub(crate) struct OccurrencesBuilder {
@@ -50,8 +50,16 @@ pub(crate) struct OccurrencesBuilder {
 #[derive(Default)]
 struct List {
     n_docs: u32,
-    blocks: Vec<u8>,
-    n_open: u8,
+    docs: Vec<u8>,
+    positions: Vec<u8>,
+    /// The block that is not full yet.
+    open: Open,
+}
+
+/// A block of postings that is not full yet.
+#[derive(Default)]
+struct Open {
+    n: u8,
     last: u16,
     docs: Vec<u8>,
     positions: Vec<u8>,
@@ -62,31 +70,31 @@ impl List {
     fn add(&mut self, doc: u16, found: &[(u32, u32, bool)]) {
         let in_title = found.iter().filter(|(_, _, in_text)| !in_text).count();
         let kept = [in_title.min(MAX_FREQUENCY[0]), (found.len() - in_title).min(MAX_FREQUENCY[1])];
-        put(&mut self.docs, u64::from(doc - self.last));
-        self.docs.push(((kept[0] as u8) << 6) | kept[1] as u8);
+        put(&mut self.open.docs, u64::from(doc - self.open.last));
+        self.open.docs.push(((kept[0] as u8) << 6) | kept[1] as u8);
         let (title, text) = found.split_at(in_title);
         let mut last = 0;
         for (_, position, _) in title.iter().take(kept[0]).chain(text.iter().take(kept[1])) {
-            put(&mut self.positions, u64::from(position - last));
+            put(&mut self.open.positions, u64::from(position - last));
             last = *position;
         }
-        self.last = doc;
+        self.open.last = doc;
         self.n_docs += 1;
-        self.n_open += 1;
-        if self.n_open == BLOCK {
+        self.open.n += 1;
+        if self.open.n == BLOCK {
             self.close();
         }
     }
 
     fn close(&mut self) {
-        if self.n_open > 0 {
-            self.blocks.push(self.n_open);
+        let Open { n, last, docs, positions } = &mut self.open;
+        if *n > 0 {
             // 128 documents have at most 4 bytes each, and 66 positions with at most 5 bytes.
-            self.blocks.extend((self.docs.len() as u16).to_le_bytes());
-            self.blocks.extend((self.positions.len() as u16).to_le_bytes());
-            self.blocks.append(&mut self.docs);
-            self.blocks.append(&mut self.positions);
-            (self.n_open, self.last) = (0, 0);
+            self.docs.extend((docs.len() as u16).to_le_bytes());
+            self.docs.extend((positions.len() as u16).to_le_bytes());
+            self.docs.append(docs);
+            self.positions.append(positions);
+            (*n, *last) = (0, 0);
         }
     }
 }
@@ -170,13 +178,17 @@ impl OccurrencesBuilder {
             put(&mut entry, shared as u64);
             put_text(&mut entry, stem.get(shared..).unwrap_or_default());
             put(&mut entry, u64::from(list.n_docs));
-            put(&mut entry, list.blocks.len() as u64);
-            postings_len += list.blocks.len() as u64;
+            for part in [&list.docs, &list.positions] {
+                put(&mut entry, part.len() as u64);
+                postings_len += part.len() as u64;
+            }
             out.write_all(&entry)?;
         }
         let postings_at = out.position();
         for (_, number) in &words {
-            out.write_all(self.lists.get(*number as usize).map_or(&[][..], |list| &list.blocks))?;
+            let Some(list) = self.lists.get(*number as usize) else { continue };
+            out.write_all(&list.docs)?;
+            out.write_all(&list.positions)?;
         }
         let blocks_at = out.position();
         out.write_all(&blocks)?;
@@ -219,7 +231,8 @@ pub(crate) struct Entry<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Postings {
     at: u64,
-    len: usize,
+    docs_len: usize,
+    positions_len: usize,
 }
 
 impl Entry<'_> {
@@ -281,11 +294,12 @@ impl Occurrences {
             let shared = take(&mut rest).and_then(|n| form.get(..usize::try_from(n).ok()?)).ok_or_else(incomplete)?;
             let stem = take_text(&mut rest).ok_or_else(incomplete)?;
             let n_docs = take(&mut rest).and_then(|n| u32::try_from(n).ok()).ok_or_else(incomplete)?;
-            let len = take(&mut rest).and_then(|n| usize::try_from(n).ok()).ok_or_else(incomplete)?;
+            let mut len = || take(&mut rest).and_then(|n| usize::try_from(n).ok()).ok_or_else(incomplete);
+            let postings = Postings { at, docs_len: len()?, positions_len: len()? };
             if form.starts_with(start) {
-                each(Entry { form, shared, rest: stem, n_docs, postings: Postings { at, len } });
+                each(Entry { form, shared, rest: stem, n_docs, postings });
             }
-            at += len as u64;
+            at = at.saturating_add(postings.docs_len as u64).saturating_add(postings.positions_len as u64);
         }
         Ok(())
     }
@@ -303,8 +317,8 @@ pub(crate) struct Posting {
 /// # Errors
 /// If the segment cannot be read.
 pub(crate) fn each_posting(source: &Source, postings: Postings, mut each: impl FnMut(Posting)) -> io::Result<()> {
-    let bytes = source.read(postings.at, postings.len)?;
-    let mut rest = &bytes[..];
+    let docs = source.read(postings.at, postings.docs_len)?;
+    let mut rest = &docs[..];
     while let Some((docs, _)) = take_block(&mut rest)? {
         each_doc(docs, &mut each)?;
     }
@@ -313,8 +327,14 @@ pub(crate) fn each_posting(source: &Source, postings: Postings, mut each: impl F
 
 fn each_doc(mut docs: &[u8], each: &mut impl FnMut(Posting)) -> io::Result<()> {
     let mut doc = 0_u16;
-    while !docs.is_empty() {
-        let distance = take(&mut docs).and_then(|n| u16::try_from(n).ok()).ok_or_else(incomplete)?;
+    while let [first, rest @ ..] = docs {
+        // Nearly all distances have one byte.
+        let distance = if *first < 128 {
+            docs = rest;
+            u16::from(*first)
+        } else {
+            take(&mut docs).and_then(|n| u16::try_from(n).ok()).ok_or_else(incomplete)?
+        };
         let (frequencies, rest) = docs.split_first().ok_or_else(incomplete)?;
         docs = rest;
         doc = doc.wrapping_add(distance);
@@ -333,9 +353,12 @@ pub(crate) fn each_position(
     is_wanted: impl Fn(u16) -> bool,
     mut each: impl FnMut(u16, &[u32], &[u32]),
 ) -> io::Result<()> {
-    let bytes = source.read(postings.at, postings.len)?;
-    let (mut rest, mut listed, mut found) = (&bytes[..], Vec::new(), Vec::new());
-    while let Some((docs, mut positions)) = take_block(&mut rest)? {
+    let bytes = source.read(postings.at, postings.docs_len.saturating_add(postings.positions_len))?;
+    let (mut rest, mut positions_left) = bytes.split_at_checked(postings.docs_len).ok_or_else(incomplete)?;
+    let (mut listed, mut found) = (Vec::new(), Vec::new());
+    while let Some((docs, positions_len)) = take_block(&mut rest)? {
+        let (mut positions, after) = positions_left.split_at_checked(positions_len).ok_or_else(incomplete)?;
+        positions_left = after;
         listed.clear();
         each_doc(docs, &mut |posting| listed.push(posting))?;
         if !listed.iter().any(|posting| is_wanted(posting.doc)) {
@@ -358,17 +381,15 @@ pub(crate) fn each_position(
     Ok(())
 }
 
-/// The parts of the next block.
-fn take_block<'a>(rest: &mut &'a [u8]) -> io::Result<Option<(&'a [u8], &'a [u8])>> {
+/// The documents of the next block, and the length of their positions.
+fn take_block<'a>(rest: &mut &'a [u8]) -> io::Result<Option<(&'a [u8], usize)>> {
     if rest.is_empty() {
         return Ok(None);
     }
-    let (header, after) = rest.split_first_chunk::<HEADER>().ok_or_else(incomplete)?;
-    let [_, a, b, c, d] = *header;
-    let (docs, after) = after.split_at_checked(u16::from_le_bytes([a, b]).into()).ok_or_else(incomplete)?;
-    let (positions, after) = after.split_at_checked(u16::from_le_bytes([c, d]).into()).ok_or_else(incomplete)?;
+    let ([a, b, c, d], after) = rest.split_first_chunk::<HEADER>().ok_or_else(incomplete)?;
+    let (docs, after) = after.split_at_checked(u16::from_le_bytes([*a, *b]).into()).ok_or_else(incomplete)?;
     *rest = after;
-    Ok(Some((docs, positions)))
+    Ok(Some((docs, u16::from_le_bytes([*c, *d]).into())))
 }
 
 fn incomplete() -> io::Error {

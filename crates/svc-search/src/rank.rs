@@ -9,7 +9,7 @@
 //! are ordered, except that the most frequent of many similar words are chosen among all.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::io;
 
 use crate::bits::{Bits, MAX_DOCS};
@@ -43,8 +43,15 @@ const MIN_TYPO: usize = 5;
 /// Minimum length in characters of a beginning of words.
 const MIN_PREFIX: usize = 2;
 
-/// Maximum number of documents that are read for all words. More are read if the rarest word alone has more.
+/// Maximum number of documents that are read for all words, and for the similar words of one. More are read if the rarest word alone
+/// has more.
 const MAX_POSTINGS: u64 = 1_000_000;
+
+/// Maximum number of documents in which a phrase is looked for, of those that have all its words: the last ones of the first parts.
+const MAX_WITH_PHRASE: usize = 50_000;
+
+/// Lengths up to this one have their weights in a table.
+const TABLE: usize = 2_048;
 
 /// A word is common if one in this many documents has it, of at least [`MIN_DOCS`].
 const COMMON: usize = 3;
@@ -136,8 +143,8 @@ struct UnitHits {
 
 struct Search<'a> {
     parts: &'a [RankedPart<'a>],
-    /// Average numbers of words of titles and texts.
-    average: [f32; 2],
+    /// Weights of an occurrence in titles and texts.
+    weights: [FieldWeights; 2],
     /// Weighted frequencies of a unit per document: of its words, and of similar ones.
     sums: [Vec<f32>; 2],
 }
@@ -155,8 +162,9 @@ impl<'a> Search<'a> {
                 *total += all.saturating_sub(others.iter().map(length).sum());
             }
         }
-        let average = totals.map(|total| (total as f32 / n).max(1.0));
-        Search { parts, average, sums: [vec![0.0; MAX_DOCS], vec![0.0; MAX_DOCS]] }
+        let [title, text] = totals.map(|total| (total as f32 / n).max(1.0));
+        let weights = [FieldWeights::new(FIELD[0], LENGTH[0], title), FieldWeights::new(FIELD[1], LENGTH[1], text)];
+        Search { parts, weights, sums: [vec![0.0; MAX_DOCS], vec![0.0; MAX_DOCS]] }
     }
 
     /// The words of the dictionaries for each word of a unit.
@@ -226,12 +234,20 @@ impl<'a> Search<'a> {
         for Match { form, n_docs, .. } in &found {
             *counts.entry(form).or_default() += u64::from(*n_docs);
         }
-        if counts.len() > MAX_SIMILAR {
-            let mut sorted: Vec<(Reverse<u64>, String)> =
-                counts.into_iter().map(|(form, n)| (Reverse(n), form.to_owned())).collect();
-            sorted.sort_unstable();
-            sorted.truncate(MAX_SIMILAR);
-            let kept: std::collections::HashSet<String> = sorted.into_iter().map(|(_, form)| form).collect();
+        let mut sorted: Vec<(Reverse<u64>, String)> =
+            counts.into_iter().map(|(form, n)| (Reverse(n), form.to_owned())).collect();
+        sorted.sort_unstable();
+        let mut left = MAX_POSTINGS;
+        let n_kept = sorted.iter().take(MAX_SIMILAR).take_while(|(Reverse(n), _)| {
+            let is_first = left == MAX_POSTINGS;
+            let fits = *n <= left;
+            left = left.saturating_sub(*n);
+            fits || is_first
+        });
+        let n_kept = n_kept.count();
+        if n_kept < sorted.len() {
+            sorted.truncate(n_kept);
+            let kept: HashSet<String> = sorted.into_iter().map(|(_, form)| form).collect();
             found.retain(|found| kept.contains(&found.form));
         }
         Ok(found)
@@ -239,12 +255,12 @@ impl<'a> Search<'a> {
 
     /// The documents of a unit.
     fn hits(&mut self, unit: &Unit, found: &[Vec<Match>]) -> io::Result<UnitHits> {
-        let mut parts = Vec::with_capacity(self.parts.len());
+        let (mut parts, mut left) = (Vec::with_capacity(self.parts.len()), MAX_WITH_PHRASE);
         for part in 0..self.parts.len() {
             let of_part: Vec<Vec<&Match>> =
                 found.iter().map(|found| found.iter().filter(|found| found.part == part).collect()).collect();
             parts.push(match unit {
-                Unit::Phrase { .. } => self.with_phrase(part, &of_part)?,
+                Unit::Phrase { .. } => self.with_phrase(part, &of_part, &mut left)?,
                 Unit::Word { .. } => self.with_word(part, of_part.first().map_or(&[][..], Vec::as_slice))?,
             });
         }
@@ -255,8 +271,19 @@ impl<'a> Search<'a> {
     /// The documents of a part with a word.
     fn with_word(&mut self, part: usize, found: &[&Match]) -> io::Result<Vec<Hit>> {
         let Some(RankedPart { segment, allowed }) = self.parts.get(part) else { return Ok(Vec::new()) };
+        let Search { weights, sums: [own, similar], .. } = self;
+        if let [Match { postings, weight, n_docs, .. }] = found {
+            let (weight, factor) = weight.map_or((1.0, SIMILAR), |weight| (weight, 1.0));
+            let mut hits = Vec::with_capacity((*n_docs as usize).min(MAX_DOCS));
+            each_posting(segment.source(), *postings, |Posting { doc, frequencies }| {
+                if allowed.contains(doc) {
+                    let sum = weight * frequency(segment, doc, frequencies, weights);
+                    hits.push((doc, factor * saturated(sum)));
+                }
+            })?;
+            return Ok(hits);
+        }
         let mut docs = [Vec::new(), Vec::new()];
-        let Search { average, sums: [own, similar], .. } = self;
         for found in found {
             let weight = found.weight.unwrap_or(1.0);
             let (sums, docs) = match (found.weight, &mut docs) {
@@ -268,7 +295,7 @@ impl<'a> Search<'a> {
                     if *sum == 0.0 {
                         docs.push(doc);
                     }
-                    *sum += weight * frequency(segment, doc, frequencies.map(f32::from), average);
+                    *sum += weight * frequency(segment, doc, frequencies, weights);
                 }
             })?;
         }
@@ -287,9 +314,11 @@ impl<'a> Search<'a> {
         Ok(hits)
     }
 
-    /// The documents of a part with words that follow each other.
-    fn with_phrase(&self, part: usize, words: &[Vec<&Match>]) -> io::Result<Vec<Hit>> {
-        let Some(RankedPart { segment, allowed }) = self.parts.get(part) else { return Ok(Vec::new()) };
+    /// The documents of a part with words that follow each other, of the last `left` ones with all words.
+    fn with_phrase(&self, part: usize, words: &[Vec<&Match>], left: &mut usize) -> io::Result<Vec<Hit>> {
+        let Some(RankedPart { segment, allowed }) = self.parts.get(part).filter(|_| *left > 0) else {
+            return Ok(Vec::new());
+        };
         let source = segment.source();
         let mut with_all = allowed.clone();
         for found in words {
@@ -302,6 +331,11 @@ impl<'a> Search<'a> {
                 return Ok(Vec::new());
             }
         }
+        let n_with_all = with_all.len();
+        if n_with_all > *left {
+            with_all = with_all.iter().skip(n_with_all - *left).collect();
+        }
+        *left = left.saturating_sub(n_with_all);
         // Where phrases may begin: document, whether in the text, position. Sorted.
         let mut starts: Vec<(u16, bool, u32)> = Vec::new();
         for (n, found) in words.iter().enumerate() {
@@ -335,9 +369,9 @@ impl<'a> Search<'a> {
         }
         let hit = |group: &[(u16, bool, u32)]| {
             let in_text = group.iter().filter(|(_, in_text, _)| *in_text).count();
-            let frequencies = [(group.len() - in_text) as f32, in_text as f32];
+            let frequencies = [group.len() - in_text, in_text].map(|n| u8::try_from(n).unwrap_or(u8::MAX));
             let doc = group.first()?.0;
-            Some((doc, saturated(frequency(segment, doc, frequencies, &self.average))))
+            Some((doc, saturated(frequency(segment, doc, frequencies, &self.weights))))
         };
         Ok(starts.chunk_by(|a, b| a.0 == b.0).filter_map(hit).collect())
     }
@@ -348,15 +382,21 @@ impl<'a> Search<'a> {
         let is_common = |unit: &UnitHits| n_allowed >= MIN_DOCS && unit.n > n_allowed / COMMON;
         let all_common = units.iter().all(is_common);
         let n_required = units.iter().filter(|unit| unit.is_required).count();
-        let (mut level, mut total) = (0, 0_u64);
-        let mut best: BinaryHeap<Reverse<(u32, i64, i64)>> = BinaryHeap::new();
-        let mut types: HashMap<&str, u64> = HashMap::new();
+        let rarity = |unit: &UnitHits| ((n_allowed as f32 - unit.n as f32 + 0.5) / (unit.n as f32 + 0.5)).ln_1p();
+        let mut best = Best::new(n);
+        if let [unit] = units {
+            let rarity = rarity(unit);
+            for (RankedPart { segment, .. }, hits) in self.parts.iter().zip(&unit.parts) {
+                best.add_part(segment, hits.iter().map(|(doc, value)| (usize::from(*doc), 1, rarity * value)));
+            }
+            return best.finish();
+        }
         let (mut scores, mut counts) = (vec![0.0_f32; MAX_DOCS], vec![[0_u8; 2]; MAX_DOCS]);
         for (part, RankedPart { segment, .. }) in self.parts.iter().enumerate() {
             scores.fill(0.0);
             counts.fill([0; 2]);
             for unit in units {
-                let rarity = ((n_allowed as f32 - unit.n as f32 + 0.5) / (unit.n as f32 + 0.5)).ln_1p();
+                let rarity = rarity(unit);
                 let counted = u8::from(all_common || unit.is_required || !is_common(unit));
                 for (doc, value) in unit.parts.get(part).into_iter().flatten() {
                     let at = usize::from(*doc);
@@ -367,38 +407,67 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-            for (at, [found, required]) in counts.iter().enumerate().take(segment.len()) {
-                if *found < level.max(1) || usize::from(*required) < n_required {
-                    continue;
-                }
-                if *found > level {
-                    level = *found;
-                    total = 0;
-                    best.clear();
-                    types.clear();
-                }
-                total += 1;
-                let class = segment.classes.get(at).and_then(|class| segment.class_list.get(usize::from(*class)));
-                if let Some(class) = class {
-                    *types.entry(&class.post_type).or_default() += 1;
-                }
-                let (Some(score), Some(date), Some(id)) = (scores.get(at), segment.dates.get(at), segment.ids.get(at))
-                else {
-                    continue;
-                };
-                // Positive numbers have the order of their bits.
-                let key = Reverse((score.max(0.0).to_bits(), *date, *id));
-                if best.len() < n {
-                    best.push(key);
-                } else if best.peek().is_some_and(|least| key < *least) {
-                    best.pop();
-                    best.push(key);
-                }
+            let found = counts.iter().zip(&scores).take(segment.len()).enumerate();
+            let found = found.filter(|(_, ([_, required], _))| usize::from(*required) >= n_required);
+            best.add_part(segment, found.map(|(at, ([found, _], score))| (at, *found, *score)));
+        }
+        best.finish()
+    }
+}
+
+/// The best documents with the most units.
+struct Best<'a> {
+    n: usize,
+    /// The number of units that all documents so far have.
+    level: u8,
+    /// The worst one is on top.
+    kept: BinaryHeap<Reverse<(u32, i64, i64)>>,
+    types: HashMap<&'a str, u64>,
+}
+
+impl<'a> Best<'a> {
+    fn new(n: usize) -> Self {
+        Best { n, level: 0, kept: BinaryHeap::new(), types: HashMap::new() }
+    }
+
+    /// Adds documents of a segment: position, number of units, and score.
+    fn add_part(&mut self, segment: &'a Segment, found: impl Iterator<Item = (usize, u8, f32)>) {
+        let mut by_class = vec![0_u64; segment.class_list.len()];
+        for (at, n_units, score) in found {
+            if n_units < self.level.max(1) {
+                continue;
+            }
+            if n_units > self.level {
+                self.level = n_units;
+                self.kept.clear();
+                self.types.clear();
+                by_class.fill(0);
+            }
+            let class = segment.classes.get(at).and_then(|class| by_class.get_mut(usize::from(*class)));
+            let (Some(class), Some(date), Some(id)) = (class, segment.dates.get(at), segment.ids.get(at)) else {
+                continue;
+            };
+            *class += 1;
+            // Positive numbers have the order of their bits.
+            let key = Reverse((score.max(0.0).to_bits(), *date, *id));
+            if self.kept.len() < self.n {
+                self.kept.push(key);
+            } else if self.kept.peek().is_some_and(|least| key < *least) {
+                self.kept.pop();
+                self.kept.push(key);
             }
         }
-        let mut types: Vec<(String, u64)> = types.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
+        for (class, n) in segment.class_list.iter().zip(by_class).filter(|(_, n)| *n > 0) {
+            *self.types.entry(&class.post_type).or_default() += n;
+        }
+    }
+
+    /// The ids, best first, the number of all documents, and their number per type.
+    fn finish(self) -> (Vec<i64>, u64, Vec<(String, u64)>) {
+        let total = self.types.values().sum();
+        let mut types: Vec<(String, u64)> = self.types.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
         types.sort_by(|(a, n), (b, m)| m.cmp(n).then_with(|| a.cmp(b)));
-        (best.into_sorted_vec().into_iter().map(|Reverse((_, _, id))| id).collect(), total, types)
+        (self.kept.into_sorted_vec().into_iter().map(|Reverse((_, _, id))| id).collect(), total, types)
     }
 }
 
@@ -406,14 +475,38 @@ fn of_entry(part: usize, entry: &Entry<'_>, weight: Option<f32>) -> Match {
     Match { part, form: entry.form.to_owned(), postings: entry.postings, n_docs: entry.n_docs, weight }
 }
 
+/// How much an occurrence counts in a title or text of some length.
+struct FieldWeights {
+    weight: f32,
+    matters: f32,
+    average: f32,
+    /// The weight by length.
+    table: Vec<f32>,
+}
+
+impl FieldWeights {
+    fn new(weight: f32, matters: f32, average: f32) -> Self {
+        let mut weights = FieldWeights { weight, matters, average, table: Vec::new() };
+        weights.table = (0..TABLE).map(|length| weights.compute(length as f32)).collect();
+        weights
+    }
+
+    fn compute(&self, length: f32) -> f32 {
+        self.weight / (1.0 - self.matters + self.matters * length / self.average)
+    }
+
+    fn of(&self, length: u16) -> f32 {
+        self.table.get(usize::from(length)).copied().unwrap_or_else(|| self.compute(f32::from(length)))
+    }
+}
+
 /// How often a document contains something, weighted by the length of title and text.
-fn frequency(segment: &Segment, doc: u16, frequencies: [f32; 2], average: &[f32; 2]) -> f32 {
+fn frequency(segment: &Segment, doc: u16, frequencies: [u8; 2], weights: &[FieldWeights; 2]) -> f32 {
     let mut sum = 0.0;
-    for (which, frequency) in frequencies.into_iter().enumerate().filter(|(_, frequency)| *frequency > 0.0) {
-        let length = segment.occurrences.lengths.get(which).and_then(|lengths| lengths.get(usize::from(doc)));
-        let (Some(length), Some(average)) = (length, average.get(which)) else { continue };
-        let (Some(matters), Some(weight)) = (LENGTH.get(which), FIELD.get(which)) else { continue };
-        sum += weight * frequency / (1.0 - matters + matters * f32::from(*length) / average);
+    for ((frequency, weights), lengths) in frequencies.into_iter().zip(weights).zip(&segment.occurrences.lengths) {
+        if let (1.., Some(length)) = (frequency, lengths.get(usize::from(doc))) {
+            sum += f32::from(frequency) * weights.of(*length);
+        }
     }
     sum
 }

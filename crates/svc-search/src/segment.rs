@@ -425,6 +425,27 @@ impl Segment {
         Bits::first(self.len())
     }
 
+    /// The documents of some classes.
+    pub fn of_classes(&self, is_wanted: impl Fn(&Class) -> bool) -> Bits {
+        let wanted: Vec<bool> = self.class_list.iter().map(is_wanted).collect();
+        if !wanted.contains(&true) {
+            return Bits::none();
+        }
+        let is_wanted = |class: &u16| wanted.get(usize::from(*class)) == Some(&true);
+        (0..=u16::MAX).zip(&self.classes).filter(|(_, class)| is_wanted(class)).map(|(at, _)| at).collect()
+    }
+
+    /// The documents with these ids, which ascend.
+    pub fn positions(&self, ids: &[i64]) -> Bits {
+        let first = self.ids.first().copied().unwrap_or_default();
+        let mut ids = ids.iter().skip(ids.partition_point(|id| *id < first)).peekable();
+        let mut is_wanted = |of_document: &i64| {
+            while ids.next_if(|id| *id < of_document).is_some() {}
+            ids.peek() == Some(&of_document)
+        };
+        (0..=u16::MAX).zip(&self.ids).filter(|(_, id)| is_wanted(id)).map(|(at, _)| at).collect()
+    }
+
     /// The position of a document.
     pub fn position(&self, id: i64) -> Option<u16> {
         self.ids.binary_search(&id).ok().and_then(|at| u16::try_from(at).ok())

@@ -123,3 +123,35 @@ fn many_documents() {
     assert_eq!(search(&segments, "common 77 ", &[]).ids, [78]);
     assert_eq!(search(&segments, "commno ", &[]).total, 600);
 }
+
+/// The classes and ids of documents as sets of positions.
+#[test]
+fn documents_by_class_and_id() {
+    let segments = segments(&DOCUMENTS);
+    let ids = |segment: &Segment, bits: Bits| bits.iter().map(|at| segment.ids[usize::from(at)]).collect::<Vec<_>>();
+    let pages: Vec<i64> =
+        segments.iter().flat_map(|segment| ids(segment, segment.of_classes(|class| class.post_type == "page"))).collect();
+    assert_eq!(pages, [2, 4, 6]);
+    for wanted in [&[][..], &[1], &[2, 3], &[-4, 0, 3, 4, 9], &[1, 2, 3, 4, 5, 6, 7]] {
+        let found: Vec<i64> = segments.iter().flat_map(|segment| ids(segment, segment.positions(wanted))).collect();
+        let expected: Vec<i64> = wanted.iter().copied().filter(|id| (1..=7).contains(id)).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+/// Phrases are looked for in a bounded number of documents, the last ones.
+#[test]
+fn phrases_in_many_documents() {
+    let segments = segments(&[("Old boats", ""), ("Boats, old", ""), ("The old boats", ""), ("Two old boats", "")]);
+    let parts: Vec<_> = segments.iter().map(|segment| RankedPart { segment, allowed: segment.all() }).collect();
+    let query = RankedQuery::parse("\"old boats\"", Language::of_locale(ENGLISH)).unwrap();
+    let search = Search::new(&parts);
+    let found = search.matches(&query.units[0]).unwrap();
+    for (limit, expected) in [(4, 3), (3, 2), (2, 1), (1, 0), (0, 0)] {
+        let mut left = limit;
+        let of_part = |part| found.iter().map(|found| found.iter().filter(|f| f.part == part).collect()).collect();
+        let parts: [Vec<Vec<&Match>>; 2] = [of_part(0), of_part(1)];
+        let hits = (0..2).map(|part| search.with_phrase(part, &parts[part], &mut left).unwrap().len());
+        assert_eq!(hits.sum::<usize>(), expected, "{limit}");
+    }
+}

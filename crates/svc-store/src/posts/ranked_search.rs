@@ -107,21 +107,16 @@ pub fn ranked_search(db: &mut Db, search: &RankedSearch) -> Result<std::result::
         };
         let with_terms = posts_with_terms(db, search)?;
         let allowed = |segment: &Segment, mut allowed: Bits| {
-            let is_found: Vec<bool> = segment.class_list.iter().map(|class| is_allowed(search, class)).collect();
-            let keeps = |at: usize| {
-                let class = segment.classes.get(at).and_then(|class| is_found.get(usize::from(*class)));
-                let id = segment.ids.get(at).copied().unwrap_or_default();
-                class == Some(&true) && with_terms.as_ref().is_none_or(|ids| ids.binary_search(&id).is_ok())
-            };
-            if with_terms.is_some() || is_found.contains(&false) {
-                let others: Bits = allowed.iter().filter(|at| !keeps(usize::from(*at))).collect();
-                allowed.subtract(&others);
+            allowed.subtract(&segment.of_classes(|class| !is_allowed(search, class)));
+            if let Some(ids) = &with_terms {
+                allowed.retain(&segment.positions(ids));
             }
             allowed
         };
         let mut parts = vec![RankedPart { segment: &unindexed, allowed: allowed(&unindexed, unindexed.all()) }];
         if let Some((generation, changed)) = &generation {
-            parts.extend(generation.segments().iter().map(|of_index| RankedPart {
+            // A phrase is looked for in the last segments first.
+            parts.extend(generation.segments().iter().rev().map(|of_index| RankedPart {
                 segment: &of_index.segment,
                 allowed: allowed(&of_index.segment, live(of_index, changed)),
             }));
