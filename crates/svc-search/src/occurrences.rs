@@ -12,6 +12,7 @@
 //! previous one, and a byte with the frequencies: 2 bits for the title, 6 for the text). A block of positions has those of these
 //! documents (distances). Positions in the text follow those in the title, with a gap. Numbers without a type have a variable length.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
 
@@ -240,8 +241,8 @@ impl Entry<'_> {
         stem.len() == self.shared.len() + self.rest.len() && stem.starts_with(self.shared) && stem.ends_with(self.rest)
     }
 
-    pub(crate) fn stem(&self) -> String {
-        [self.shared, self.rest].concat()
+    pub(crate) fn stem(&self) -> Cow<'_, str> {
+        if self.rest.is_empty() { self.shared.into() } else { [self.shared, self.rest].concat().into() }
     }
 }
 

@@ -43,9 +43,15 @@ const MIN_TYPO: usize = 5;
 /// Minimum length in characters of a beginning of words.
 const MIN_PREFIX: usize = 2;
 
-/// Maximum number of documents that are read for all words, and for the similar words of one. More are read if the rarest word alone
-/// has more.
+/// Maximum number of documents that are read for all words. More are read if the rarest word alone has more.
 const MAX_POSTINGS: u64 = 1_000_000;
+
+/// Maximum number of documents of a common word that are read next to rarer words, which decide alone what is found.
+const MAX_COMMON: u64 = 300_000;
+
+/// Maximum number of documents that are read for the words that are similar to one. More are read if the most frequent one alone has
+/// more.
+const MAX_OF_SIMILAR: u64 = 200_000;
 
 /// Maximum number of documents in which a phrase is looked for, of those that have all its words: the last ones of the first parts.
 const MAX_WITH_PHRASE: usize = 50_000;
@@ -102,15 +108,19 @@ pub fn rank(parts: &[RankedPart<'_>], query: &RankedQuery, n: usize) -> io::Resu
     for (at, unit) in query.units.iter().enumerate() {
         units.push((at, unit, search.matches(unit)?));
     }
+    let n_allowed = parts.iter().map(|part| part.allowed.len() as u64).sum::<u64>();
     let n_docs = |found: &[Vec<Match>]| found.iter().flatten().map(|found| u64::from(found.n_docs)).sum::<u64>();
     units.sort_by_key(|(_, _, found)| n_docs(found));
     let (mut hits, mut left, mut typos) = (Vec::new(), MAX_POSTINGS, Vec::new());
     for (at, unit, found) in units {
-        let cost = n_docs(&found);
-        if cost > left && hits.iter().any(|(_, hits): &(usize, UnitHits)| hits.n > 0) {
-            continue;
+        if matches!(unit, Unit::Word { .. }) {
+            let cost = n_docs(&found);
+            let is_too_common = cost > MAX_COMMON && cost > n_allowed / COMMON as u64;
+            if (cost > left || is_too_common) && hits.iter().any(|(_, hits): &(usize, UnitHits)| hits.n > 0) {
+                continue;
+            }
+            left = left.saturating_sub(cost);
         }
-        left = left.saturating_sub(cost);
         let mut of_unit = search.hits(unit, &found)?;
         if of_unit.n == 0
             && let Unit::Word { word, .. } = unit
@@ -237,9 +247,9 @@ impl<'a> Search<'a> {
         let mut sorted: Vec<(Reverse<u64>, String)> =
             counts.into_iter().map(|(form, n)| (Reverse(n), form.to_owned())).collect();
         sorted.sort_unstable();
-        let mut left = MAX_POSTINGS;
+        let mut left = MAX_OF_SIMILAR;
         let n_kept = sorted.iter().take(MAX_SIMILAR).take_while(|(Reverse(n), _)| {
-            let is_first = left == MAX_POSTINGS;
+            let is_first = left == MAX_OF_SIMILAR;
             let fits = *n <= left;
             left = left.saturating_sub(*n);
             fits || is_first

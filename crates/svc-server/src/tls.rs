@@ -1,10 +1,11 @@
 //! TLS of the server: its certificate, and the listener that redirects to HTTPS.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{fmt, net::SocketAddr, sync::Arc};
 
 use chrono::Utc;
 use svc_certificates::{Certificate, Certificates};
 use svc_listen::{ConnectionLimits, Listener, Running, redirect_to_https};
+use svc_monitoring::{Families, Source};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -58,6 +59,11 @@ impl Tls {
         self.redirect.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
+    /// When the certificate expires, as a metric.
+    pub(crate) fn expiry(&self) -> CertificateExpiry {
+        CertificateExpiry(Arc::clone(&self.certificates))
+    }
+
     /// The job that renews the certificate.
     pub(crate) fn job(&self) -> WatchCertificate {
         WatchCertificate(Arc::clone(&self.certificates))
@@ -77,6 +83,20 @@ impl Tls {
         let limits = ConnectionLimits { connections: limits.connections.min(REDIRECTED), ..limits.clone() };
         let redirect = |listener| Running::start(listener, redirect_to_https(port), limits);
         self.redirect.map(redirect).transpose().map_err(Error::Listen)
+    }
+}
+
+/// When the current certificate expires, as a metric. No sample while there is no certificate.
+pub(crate) struct CertificateExpiry(Arc<Certificates>);
+
+impl Source for CertificateExpiry {
+    fn write(&self, families: &mut Families<'_>) -> fmt::Result {
+        let expires = self.0.current().map(|certificate| certificate.expires().and_utc().timestamp() as f64);
+        families.gauge(
+            "svc_certificate_expiry_timestamp_seconds",
+            "When the certificate of TLS expires, in seconds since 1970.",
+            expires.map(|seconds| (&[][..], seconds)),
+        )
     }
 }
 

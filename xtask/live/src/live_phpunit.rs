@@ -64,7 +64,11 @@ pub(crate) fn run(Options { tests, polyfills, site, output, files }: &Options) -
     let work = tempfile::tempdir().context("cannot create a temporary folder")?;
     let (tests, polyfills) = (tests.canonicalize().context("no tests")?, polyfills.canonicalize()?);
     let autoload = polyfills.join("phpunitpolyfills-autoload.php");
-    ensure!(autoload.is_file(), "{} is missing: `--polyfills` is not the folder of PHPUnit Polyfills", autoload.display());
+    ensure!(
+        autoload.is_file(),
+        "{} is missing: `--polyfills` is not the folder of PHPUnit Polyfills",
+        autoload.display()
+    );
     let output = output.clone().unwrap_or_else(|| work.path().join("output"));
     let script = root()?.join("xtask/live/src/live_phpunit.php");
     let suite =

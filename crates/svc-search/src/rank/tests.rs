@@ -129,8 +129,10 @@ fn many_documents() {
 fn documents_by_class_and_id() {
     let segments = segments(&DOCUMENTS);
     let ids = |segment: &Segment, bits: Bits| bits.iter().map(|at| segment.ids[usize::from(at)]).collect::<Vec<_>>();
-    let pages: Vec<i64> =
-        segments.iter().flat_map(|segment| ids(segment, segment.of_classes(|class| class.post_type == "page"))).collect();
+    let pages: Vec<i64> = segments
+        .iter()
+        .flat_map(|segment| ids(segment, segment.of_classes(|class| class.post_type == "page")))
+        .collect();
     assert_eq!(pages, [2, 4, 6]);
     for wanted in [&[][..], &[1], &[2, 3], &[-4, 0, 3, 4, 9], &[1, 2, 3, 4, 5, 6, 7]] {
         let found: Vec<i64> = segments.iter().flat_map(|segment| ids(segment, segment.positions(wanted))).collect();

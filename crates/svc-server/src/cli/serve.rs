@@ -19,6 +19,7 @@ use crate::{
     data_folder::DataLock,
     logs::{self, Logs},
     site::{OpenSite, SiteBuilder},
+    tls::CertificateExpiry,
 };
 
 /// How long the process waits for blocking tasks after the last request.
@@ -129,13 +130,19 @@ impl Served for ServedSite<'_> {
         self.site.app()
     }
 
-    async fn start(&mut self, config: &Config, requests: &InFlight, lock: &DataLock) -> Result<Background> {
+    async fn start(
+        &mut self,
+        config: &Config,
+        requests: &InFlight,
+        lock: &DataLock,
+        certificate: Option<CertificateExpiry>,
+    ) -> Result<Background> {
         let site = &self.site;
         let table = site.jobs();
         let usage = site.usage(requests.clone(), table.states());
         let backup = backup::start(config, site, lock)?;
         let spans = self.logs.and_then(Logs::span_counts);
-        let metrics = site.metrics(&usage).with(backup.as_ref().map(Backup::status)).with(spans);
+        let metrics = site.metrics(&usage).with(backup.as_ref().map(Backup::status)).with(spans).with(certificate);
         let monitoring = match &config.monitoring {
             Some(address) => Some(MonitoringListener::start(address, site.checks(), metrics).await?),
             None => None,

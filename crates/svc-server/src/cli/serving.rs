@@ -13,8 +13,7 @@ use crate::{
     background,
     config::{Config, Setting, SiteUrl},
     data_folder::DataLock,
-    logs::Logs,
-    tls::{self, Tls},
+    tls::{self, CertificateExpiry, Tls},
 };
 
 /// A bound address on which nothing is served yet.
@@ -81,7 +80,13 @@ pub(super) trait Served {
     fn app(&self) -> impl App;
 
     /// Starts the background work, except for the jobs.
-    async fn start(&mut self, config: &Config, requests: &InFlight, lock: &DataLock) -> Result<Background>;
+    async fn start(
+        &mut self,
+        config: &Config,
+        requests: &InFlight,
+        lock: &DataLock,
+        certificate: Option<CertificateExpiry>,
+    ) -> Result<Background>;
 
     /// Tells load balancers and subscribers that the server is stopping.
     fn drain(&self) {}
@@ -102,11 +107,11 @@ pub(super) async fn serve(
     tracing::info!(%here, home = served.home().as_str(), in_front_of_wordpress = config.wordpress.is_some(), "serving");
     let listener = tls::listener(listener, tls.as_ref());
     let certificates = tls.as_ref().map(|tls| Arc::clone(tls.certificates()));
-    let renewal = tls.as_ref().map(Tls::job);
+    let (renewal, expiry) = (tls.as_ref().map(Tls::job), tls.as_ref().map(Tls::expiry));
     let hangups = tokio::spawn(reload::reload_on_hangup(config.clone(), flags, certificates));
     let redirect = tls.map(|tls| tls.start_redirect(served.home(), here, &config.limits)).transpose()?.flatten();
     let requests = InFlight::new();
-    let Background { jobs, monitoring, report } = served.start(config, &requests, &lock).await?;
+    let Background { jobs, monitoring, report } = served.start(config, &requests, &lock, expiry).await?;
     if let Some(monitoring) = &monitoring {
         say(&format!("Monitoring: {}", monitoring.address()));
     }

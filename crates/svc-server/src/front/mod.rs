@@ -25,6 +25,7 @@ use crate::{
     error::{Error, Result},
     logs::Logs,
     site::open_store,
+    tls::CertificateExpiry,
 };
 
 /// Maximum size of a stored body, in bytes.
@@ -140,6 +141,7 @@ impl Front {
         in_flight: InFlight,
         jobs: JobStates,
         logs: Option<&Logs>,
+        certificate: Option<CertificateExpiry>,
     ) -> Result<Option<MonitoringListener>> {
         let Some(address) = &self.config.monitoring else { return Ok(None) };
         let (proxy, runtime) = (self.bridge.proxy().clone(), tokio::runtime::Handle::current());
@@ -148,7 +150,8 @@ impl Front {
             .with(Process::new(env!("CARGO_PKG_VERSION"), "wordpress"))
             .with(Arc::clone(&self.requests))
             .with(FrontUsage { in_flight, bridge: self.bridge.clone(), jobs })
-            .with(logs.and_then(Logs::span_counts));
+            .with(logs.and_then(Logs::span_counts))
+            .with(certificate);
         Ok(Some(MonitoringListener::start(address, Arc::new(checks), metrics).await?))
     }
 

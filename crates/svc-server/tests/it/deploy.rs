@@ -53,9 +53,10 @@ pub(crate) fn missing_of(metrics: &str, prefix: &str) -> Vec<String> {
 }
 
 /// The names of the dashboard and of the alerts that `/metrics` does not have, among those of servers in front of a WordPress or of
-/// all others without a continuous backup.
+/// all others, without a continuous backup and TLS.
 pub(crate) fn missing(metrics: &str, in_front: bool) -> Vec<String> {
-    absent(metrics, |name| name.starts_with("svc_bridge_") == in_front && !name.starts_with("svc_backup_"))
+    let is_optional = |name: &str| ["svc_backup_", "svc_certificate_"].iter().any(|prefix| name.starts_with(prefix));
+    absent(metrics, |name| name.starts_with("svc_bridge_") == in_front && !is_optional(name))
 }
 
 fn absent(metrics: &str, of: impl Fn(&str) -> bool) -> Vec<String> {

@@ -15,7 +15,10 @@ use rustls::{
     pki_types::ServerName,
 };
 
-use crate::process::{POSTS, SERVE, Server, command, credentials, run, stderr};
+use crate::{
+    monitoring::{Monitored, value},
+    process::{POSTS, SERVE, Server, command, credentials, run, stderr},
+};
 
 /// Writes a certificate for `site.example` that expires in this year.
 fn write(folder: &Path, year: i32) -> CertificateDer<'static> {
@@ -55,7 +58,10 @@ fn requests_use_tls_and_certificates_are_reloaded() {
     let folder = tempfile::tempdir().unwrap();
     let first = write(folder.path(), 2999);
     configure(folder.path());
-    let server = Server::spawn(command(folder.path(), None, &SERVE)).unwrap_or_else(|out| panic!("no server: {out}"));
+    let monitored = Monitored::start(folder.path(), None);
+    let server = &monitored.server;
+    let expires = || value(&monitored.metrics(), "svc_certificate_expiry_timestamp_seconds");
+    assert_eq!(expires(), 32_472_144_000.0);
     assert!(server.output.contains("Listening on https://127.0.0.1:"), "{}", server.output);
 
     // In production, application passwords require TLS.
@@ -79,11 +85,12 @@ fn requests_use_tls_and_certificates_are_reloaded() {
         assert!(start.elapsed() < Duration::from_secs(30), "the certificate is read again: {}", server.stop());
         std::thread::sleep(Duration::from_millis(20));
     }
+    assert_eq!(expires(), 32_440_608_000.0);
     std::fs::write(folder.path().join("key.pem"), "nothing").unwrap();
     server.signal("HUP");
     std::thread::sleep(Duration::from_millis(300));
     assert!(get(&server.address, &second, "/healthz", "").is_ok(), "a broken file changes nothing");
-    let log = server.stop();
+    let log = monitored.server.stop();
     assert!(log.contains("the certificate was not changed: cannot read a private key from"), "{log}");
 }
 

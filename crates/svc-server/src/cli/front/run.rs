@@ -15,6 +15,7 @@ use crate::{
     data_folder::{self, DataLock},
     front::{Front, upstream_of},
     logs::Logs,
+    tls::CertificateExpiry,
 };
 
 /// Serves until a signal stops the process.
@@ -62,9 +63,15 @@ impl Served for ServedFront<'_> {
         self.front.app()
     }
 
-    async fn start(&mut self, _: &Config, requests: &InFlight, _: &DataLock) -> Result<Background> {
+    async fn start(
+        &mut self,
+        _: &Config,
+        requests: &InFlight,
+        _: &DataLock,
+        certificate: Option<CertificateExpiry>,
+    ) -> Result<Background> {
         let jobs = self.front.jobs(&self.watch);
-        let monitoring = self.front.start_monitoring(requests.clone(), jobs.states(), self.logs).await?;
+        let monitoring = self.front.start_monitoring(requests.clone(), jobs.states(), self.logs, certificate).await?;
         let front = self.front.clone();
         Ok(Background { jobs, monitoring, report: Box::new(move || log_replayed(&front)) })
     }
