@@ -2,7 +2,7 @@
 /**
  * Plugin Name: svc connector
  * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
- * Version: 5
+ * Version: 6
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -20,6 +20,9 @@ const MAX_AGE = 60;
 /** Maximum size of the body of a signed request, in bytes. */
 const MAX_BODY = 65536;
 
+/** Maximum size of a record, in bytes. svc-server has the same. */
+const MAX_RECORD = 1048576;
+
 /** Table of the reports, without the prefix. svc-server creates it. */
 const CHANGES = 'svc_changes';
 
@@ -28,10 +31,6 @@ const MAX_NAME = 160;
 
 /** Maximum number of rows and groups of a table that are named for one statement. */
 const MAX_ROWS = 500;
-
-/** Maximum number of values of a column in a condition, and maximum length of a condition, in bytes. */
-const MAX_VALUES    = 60;
-const MAX_CONDITION = 1500;
 
 /** Maximum length of a statement that is examined, without long texts, in bytes. */
 const MAX_SQL = 65536;
@@ -59,12 +58,6 @@ const NUMBERED = array( 'posts', 'comments', 'terms', 'term_taxonomy', 'users' )
 
 /** Identity columns with texts; the others are numbers. */
 const TEXTS = array( 'option_name', 'autoload', 'post_type', 'taxonomy' );
-
-/** Maximum age of a response for which a statement has compared something with the clock, in seconds. */
-const CLOCK_AGE = 60;
-
-/** Functions of time. UNIX_TIMESTAMP() counts only without arguments. */
-const CLOCK = '/^(NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|UNIX_TIMESTAMP)$/';
 
 /** Functions of time and chance, and of the session. */
 const UNSTABLE = '/^(NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP|USER)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|RAND|RANDOM_BYTES|UUID(_SHORT)?|SLEEP|BENCHMARK|(GET|RELEASE|IS_FREE|IS_USED)(_ALL)?_LOCKS?|LAST_INSERT_ID|LASTVAL|NEXTVAL|SETVAL|CONNECTION_ID|ROW_COUNT|LOAD_FILE)$/';
@@ -114,9 +107,7 @@ function complain( string $problem ): void {
 /**
  * Reads SQL as far as names of parts of the database need it.
  *
- * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity), `posts?page` (those of a group) or
- * `options^a` (those whose identity begins with this text), or `posts#post_name=a|b&post_type=page` (those that have one of these values in each of
- * these columns).
+ * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity), or `posts?page` (those of a group).
  * What is not understood becomes the whole table, and where the tables are not known, everything. Revisions have a further group by the post that
  * they belong to, `posts?revision/5`, since each post shows whether it has some.
  */
@@ -229,34 +220,6 @@ final class Sql {
 		return ctype_digit( $number ) ? ( ltrim( $number, '0' ) ?: '0' ) : null;
 	}
 
-	/**
-	 * What each row has in its columns, as names have it: `post_name=a|b&id:5`, texts after `=` and numbers after `:`. An empty string if nothing is known.
-	 */
-	public static function condition( array $constraints, string $alias ): string {
-		$parts = array();
-		foreach ( $constraints as $column => $tokens ) {
-			list( $of, $name ) = explode( '.', $column, 2 ) + array( 1 => '' );
-			if ( ( '' !== $of && $of !== $alias ) || ! preg_match( '/^\w+$/', $name ) || count( $tokens ) > MAX_VALUES || isset( $parts[ $name ] ) ) {
-				continue;
-			}
-			$values = array();
-			foreach ( $tokens as $token ) {
-				$is_text = '\'' === $token[0] || '"' === $token[0];
-				$value   = $is_text ? self::value( 'option_name', $token ) : ( ctype_digit( $token ) && strlen( $token ) < 18 ? ( ltrim( $token, '0' ) ?: '0' ) : null );
-				if ( null === $value || $is_text !== ( $is_text_of ?? $is_text ) ) {
-					continue 2;
-				}
-				$is_text_of = $is_text;
-				$values[]   = strtr( $value, array( '%' => '%25', '&' => '%26', '|' => '%7c' ) );
-			}
-			$parts[ $name ] = $name . ( $is_text_of ? '=' : ':' ) . implode( '|', array_unique( $values ) );
-			unset( $is_text_of );
-		}
-		ksort( $parts );
-		$condition = implode( '&', $parts );
-		return strlen( $condition ) > MAX_CONDITION ? '' : $condition;
-	}
-
 	/** Names of rows or groups of a table with these values: as found in the database, or null where one is not known. */
 	public static function named( string $table, string $mark, array $values ): array {
 		if ( in_array( null, $values, true ) || count( $values ) > MAX_ROWS ) {
@@ -305,18 +268,13 @@ final class Sql {
 
 	/**
 	 * The table at an index, as the database names it; an empty string if there is none. Moves the index behind it.
-	 *
-	 * @param bool|null $is_foreign Set to true if it is a table of another database.
 	 */
-	public static function table_at( array $t, int &$i, ?bool &$is_foreign = null ): string {
+	public static function table_at( array $t, int &$i ): string {
 		if ( ! isset( $t[ $i ] ) || ! self::is_identifier( $t[ $i ] ) ) {
 			return '';
 		}
 		$table = $t[ $i++ ];
 		if ( '.' === ( $t[ $i ] ?? '' ) && isset( $t[ $i + 1 ] ) ) {
-			if ( 0 !== strcasecmp( trim( $table, '`' ), self::$database ) ) {
-				$is_foreign = true;
-			}
 			$table = $t[ $i + 1 ];
 			$i    += 2;
 		}
@@ -326,11 +284,10 @@ final class Sql {
 	/**
 	 * The tables of a list such as that after FROM, by alias; both as written, in lower case.
 	 *
-	 * @param array     $t          Tokens.
-	 * @param array     $u          The same in capitals.
-	 * @param bool|null $is_foreign Set to true if one is a table of another database.
+	 * @param array $t Tokens.
+	 * @param array $u The same in capitals.
 	 */
-	public static function tables( array $t, array $u, int $i, int $end, ?bool &$is_foreign = null ): array {
+	public static function tables( array $t, array $u, int $i, int $end ): array {
 		$tables = array();
 		$depth  = 0;
 		$list   = 0;
@@ -346,7 +303,7 @@ final class Sql {
 			} elseif ( 'JOIN' === $token || 'STRAIGHT_JOIN' === $token || ( ',' === $token && $depth === $list ) ) {
 				$expect = true;
 			} elseif ( $expect && 'LATERAL' !== $token && self::is_identifier( $token ) ) {
-				$table = self::table_at( $t, $i, $is_foreign );
+				$table = self::table_at( $t, $i );
 				$i    += 'AS' === ( $u[ $i ] ?? '' ) ? 1 : 0;
 				$alias = $table;
 				if ( $i < $end && self::is_identifier( $t[ $i ] ) && ! preg_match( self::NO_ALIAS, $u[ $i ] ) ) {
@@ -439,10 +396,6 @@ final class Sql {
 		if ( '=' === $t[ $i + 1 ] && $i + 3 === $end ) {
 			return array( $column => array( $t[ $i + 2 ] ) );
 		}
-		if ( 'LIKE' === $u[ $i + 1 ] && $i + 3 === $end ) {
-			$start = self::start_of( $t[ $i + 2 ] );
-			return null === $start ? array() : array( "$column^" => array( $start ) );
-		}
 		if ( 'IN' !== $u[ $i + 1 ] || '(' !== $t[ $i + 2 ] || self::after( $t, $i + 2 ) !== $end ) {
 			return array();
 		}
@@ -454,30 +407,6 @@ final class Sql {
 			$values[] = $t[ $k ];
 		}
 		return array( $column => $values );
-	}
-
-	/** The text with which all texts begin that are LIKE a token; null if there is none, or it may be equal to others. */
-	private static function start_of( string $token ): ?string {
-		if ( '\'' !== $token[0] && '"' !== $token[0] ) {
-			return null;
-		}
-		$start = '';
-		$text  = substr( $token, 1, -1 );
-		$end   = strlen( $text );
-		for ( $i = 0; $i < $end && '%' !== $text[ $i ] && '_' !== $text[ $i ]; $i++ ) {
-			if ( '\\' === $text[ $i ] ) {
-				// In a text, `\_` is the same as `\\_`; other escapes are not read.
-				$i += '\\' === ( $text[ $i + 1 ] ?? '' ) ? 2 : 1;
-				if ( ! in_array( $text[ $i ] ?? '', array( '%', '_' ), true ) ) {
-					break;
-				}
-			} elseif ( $token[0] === $text[ $i ] ) {
-				break;
-			}
-			$start .= $text[ $i ];
-		}
-		$start = strtolower( rtrim( $start, ' ' ) );
-		return '' === $start || strlen( $start ) > MAX_NAME / 2 || preg_match( '/[^\x20-\x7e]/', $start ) ? null : $start;
 	}
 
 	/** The values that a column of a table must have, as names have them; null if any is possible. One that is not known is null. */
@@ -526,24 +455,6 @@ final class Sql {
 			$names  = array_merge( array_values( $names ), array( 'options?jobs' ) );
 		}
 		return $names;
-	}
-
-	/** Names of all tables that a statement names anywhere. */
-	public static function everything_named( array $t, ?bool &$is_foreign = null ): array {
-		$u     = array_map( 'strtoupper', $t );
-		$names = array();
-		$count = count( $t );
-		foreach ( $t as $i => $token ) {
-			if ( in_array( $u[ $i ], array( 'FROM', 'JOIN', 'UPDATE', 'INTO', 'TABLE' ), true ) ) {
-				$end = self::find( $u, self::CLAUSES, $i + 1, $count );
-				foreach ( self::tables( $t, $u, $i + 1, $end, $is_foreign ) as $table ) {
-					$names[] = self::short( $table );
-				}
-			} elseif ( '' !== self::$prefix && self::is_identifier( $token ) && 0 === stripos( trim( $token, '`' ), self::$prefix ) ) {
-				$names[] = self::short( $token );
-			}
-		}
-		return $names ? array_values( array_unique( $names ) ) : array( '*' );
 	}
 }
 
@@ -1289,11 +1200,6 @@ final class Reports {
 		return $rows;
 	}
 
-	/** Whether the site's connection may see other rows than others do, or may not see all. */
-	public static function sees_other_rows(): bool {
-		return self::$is_open || self::$is_manual || self::$is_locked;
-	}
-
 	/** Whether a report can be stored. The number of the error if not. */
 	public static function test() {
 		global $wpdb;
@@ -1302,585 +1208,101 @@ final class Reports {
 }
 
 /**
- * The parts of the database that a statement reads.
+ * Stands for the callbacks of a filter, and sees what they return. WordPress applies some filters very often, and this costs a tenth of what a
+ * callback does.
  */
-final class Read {
-	/** Why what it finds is not the same the next time; an empty string if it is. */
-	public $why = '';
+final class Observed implements \IteratorAggregate, \ArrayAccess {
+	/** Whether WordPress is about to read a single option, for which it loads all. */
+	private static $is_single = false;
 
-	/** Whether it compares something with the clock. */
-	public $is_clocked = false;
+	/** The callbacks. @var \WP_Hook */
+	private $hook;
 
-	/** Names of what it reads: names as keys. @var true[] */
-	public $names = array();
+	/** Called with the result and the arguments of the filter; for `alloptions` only if it is not applied for a single option. @var callable|null */
+	private $see;
 
-	/** What the rows that it finds say about the terms that it read: names if they say nothing. @var string[]|null */
-	public $terms = null;
+	/** Whether this is `pre_option`. */
+	private $is_option;
 
-	/** Tables and condition of a statement about terms. */
-	public $where = '';
+	/** Whether this is `alloptions`. */
+	private $is_all;
 
-	/** Whether that statement only counts terms. */
-	public $counts = false;
-
-	/** Number of rows from which on it may have found only some of them. */
-	public $limit = PHP_INT_MAX;
-
-	/** Joins of which rows of one table say which rows of another can be found; see Joins. @var array[] */
-	public $joins = array();
-
-	/** Whether the row that it finds is the only user with that name. */
-	public $is_login = false;
-
-	/** What a statement may have in it that finds something else the next time; it is looked at more closely then. */
-	const UNSTABLE = '/[@#]|--|\/\*|\b(NOW|CUR|CURRENT_|LOCAL|UTC_|SYSDATE|RAND|UUID|SLEEP|BENCHMARK|GET_|RELEASE_|IS_|LAST|NEXT|SETVAL|CONNECTION|ROW_|LOAD_|UNIX_|\d{10}|\d{4}-\d\d-\d\d )/i';
-
-	/** Variables that only change when somebody configures the database server. */
-	const SETTINGS = '/^@@((global|session)\.)?(time_zone|sql_mode|version|max_allowed_packet|lower_case_table_names|(character_set|collation)_\w+)(?![.\w])/';
-
-	/** Numbers, but not those in texts and after LIMIT. */
-	const NUMBERS = '/\'(?:[^\'\\\\]|\\\\.)*+\'(*SKIP)(*FAIL)|\bLIMIT\b.*+(*SKIP)(*FAIL)|(?<![\w$.])(\d+)(?![\w$.])/is';
-
-	/** What was found out about statements that differ in numbers only; false if each must be examined. @var (self|false)[] */
-	private static $known = array();
-
-	/** Examines a statement. */
-	public static function of( string $sql ): self {
-		$parts = strlen( $sql ) > 4096 || false !== strpos( $sql, '"' ) ? false : preg_split( self::NUMBERS, $sql, -1, PREG_SPLIT_DELIM_CAPTURE );
-		if ( ! $parts || ! isset( $parts[1] ) ) {
-			return self::examine( $sql );
-		}
-		// With other numbers, which are put back afterwards.
-		$numbers = array();
-		$mark    = 770000000;
-		foreach ( $parts as $i => $part ) {
-			if ( 1 === $i % 2 ) {
-				if ( 10 === strlen( $part ) ) {
-					return self::examine( $sql );
-				}
-				$parts[ $i ]             = '1234567' . ++$mark;
-				$numbers[ $parts[ $i ] ] = ltrim( $part, '0' ) ?: '0';
-			}
-		}
-		$shape = implode( '', $parts );
-		if ( ! isset( self::$known[ $shape ] ) ) {
-			self::$known[ $shape ] = preg_match( self::UNSTABLE, $sql ) ? false : self::examine( $shape );
-		}
-		if ( ! self::$known[ $shape ] ) {
-			return self::examine( $sql );
-		}
-		$read        = clone self::$known[ $shape ];
-		$read->where = strtr( $read->where, $numbers );
-		$read->names = array();
-		foreach ( self::$known[ $shape ]->names as $name => $is_read ) {
-			$read->names[ strtr( $name, $numbers ) ] = true;
-		}
-		foreach ( $read->terms ?? array() as $i => $name ) {
-			$read->terms[ $i ] = strtr( $name, $numbers );
-		}
-		array_walk_recursive(
-			$read->joins,
-			static function ( &$text ) use ( $numbers ) {
-				$text = strtr( $text, $numbers );
-			}
-		);
-		return $read;
+	public function __construct( string $filter, ?callable $see = null ) {
+		$this->hook                      = $GLOBALS['wp_filter'][ $filter ] ?? new \WP_Hook();
+		$this->see                       = $see;
+		$this->is_option                 = 'pre_option' === $filter;
+		$this->is_all                    = 'alloptions' === $filter;
+		$GLOBALS['wp_filter'][ $filter ] = $this; // phpcs:ignore WordPress.WP.GlobalVariablesOverride
 	}
 
-	/** The same for a statement as it is. */
-	private static function examine( string $sql ): self {
-		$read = new self();
-		$verb = Sql::verb( $sql );
-		if ( in_array( $verb, array( 'SELECT', 'WITH', 'VALUES', 'SHOW', 'DESC', 'DESCRIBE', 'EXPLAIN', 'CHECK', 'CHECKSUM', 'TABLE' ), true ) ) {
-			$t = Sql::tokens( $sql );
-			if ( null === $t ) {
-				$read->why = 'a statement that cannot be read';
-			} else {
-				$read->tokens( $verb, $t, $sql );
-			}
-		} elseif ( preg_match( '/^(DO|HANDLER|CALL|EXECUTE|HELP|XA)$/', $verb ) ) {
-			$read->why = "the statement $verb";
+	public function apply_filters( $value, $arguments ) {
+		if ( $this->hook->callbacks ) {
+			$value = $this->hook->apply_filters( $value, $arguments );
 		}
-		return $read;
-	}
-
-	private function tokens( string $verb, array $t, string $sql ): void {
-		if ( ';' === end( $t ) ) {
-			array_pop( $t );
-		}
-		$u          = array_map( 'strtoupper', $t );
-		$is_foreign = null;
-		if ( 'SELECT' !== $verb && 'WITH' !== $verb ) {
-			$this->definitions( $t, $u );
-			return;
-		}
-		if ( preg_match( self::UNSTABLE, $sql ) ) {
-			$this->why = $this->unstable( $t, $u );
-			if ( '' !== $this->why ) {
-				return;
-			}
-		}
-		if ( in_array( 'TABLE', $u, true ) ) {
-			$this->why = 'the statement TABLE';
-		} elseif ( 'WITH' === $verb || in_array( ';', $t, true ) ) {
-			$this->add( Sql::everything_named( $t, $is_foreign ) );
-			$this->add( isset( $this->names['usermeta'] ) ? array( 'sessions' ) : array() );
+		if ( $this->is_option ) {
+			self::$is_single = false === $value;
+		} elseif ( $this->is_all && self::$is_single ) {
+			self::$is_single = false;
 		} else {
-			$this->select( $t, $u, $is_foreign );
+			( $this->see )( $value, $arguments );
 		}
-		if ( $is_foreign ) {
-			$this->why = 'another database';
-		}
+		return $value;
 	}
 
-	private function add( array $names ): void {
-		$this->names += array_fill_keys( $names, true );
+	public function __call( $name, $arguments ) {
+		return $this->hook->$name( ...$arguments );
 	}
 
-	/** Why the statement finds something else the next time, though no row has changed; an empty string if it does not. Notes clocks in conditions. */
-	private function unstable( array $t, array $u ): string {
-		$now          = time();
-		$in_condition = array( false );
-		foreach ( $u as $i => $token ) {
-			if ( '(' === $token ) {
-				$in_condition[] = end( $in_condition );
-			} elseif ( ')' === $token && count( $in_condition ) > 1 ) {
-				array_pop( $in_condition );
-			} elseif ( 'WHERE' === $token || 'ON' === $token ) {
-				$in_condition[ count( $in_condition ) - 1 ] = true;
-			} elseif ( 'SELECT' === $token || isset( Sql::CLAUSES[ $token ] ) || 'UNION' === $token ) {
-				$in_condition[ count( $in_condition ) - 1 ] = false;
-			}
-			if ( '@@' === substr( $token, 0, 2 ) && preg_match( self::SETTINGS, strtolower( implode( '', array_slice( $t, $i, 3 ) ) ) ) ) {
-				$this->is_clocked = true;
-				continue;
-			}
-			if ( '@' === $token[0] || '/*' === $token ) {
-				return '@' === $token[0] ? 'a variable of the database' : 'a comment that is executed';
-			}
-			$is_function = '.' !== ( $t[ $i - 1 ] ?? '' ) && ( '(' === ( $t[ $i + 1 ] ?? '' ) || preg_match( '/^(CURRENT_|LOCALTIME|UTC_)/', $token ) );
-			$is_clock    = $is_function && preg_match( CLOCK, $token ) && ( 'UNIX_TIMESTAMP' !== $token || ')' === ( $t[ $i + 2 ] ?? '' ) );
-			if ( ! $is_clock && $is_function && preg_match( UNSTABLE, $token ) ) {
-				return "the function $token";
-			}
-			if ( ( $is_clock || self::is_now( $token, $now ) ) && ! end( $in_condition ) ) {
-				return $is_clock ? "the function $token" : 'the time in a statement';
-			}
-			$this->is_clocked = $this->is_clocked || $is_clock || self::is_now( $token, $now );
-		}
-		return '';
+	public function __get( $name ) {
+		// With callbacks, so that WordPress keeps this when the last one is removed.
+		return 'callbacks' === $name ? $this->hook->callbacks + array( PHP_INT_MAX => array() ) : $this->hook->$name;
 	}
 
-	/** Whether a token is the time now, as a number or a text. */
-	private static function is_now( string $token, int $now ): bool {
-		$text = trim( $token, '\'"' );
-		if ( 19 === strlen( $text ) && preg_match( '/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/', $text ) ) {
-			$text = (string) strtotime( "$text UTC" );
-			$zone = (int) ( (float) get_option( 'gmt_offset' ) * HOUR_IN_SECONDS );
-			if ( abs( (int) $text - $now - $zone ) < 5 ) {
-				return true;
-			}
-		}
-		return 10 === strlen( $text ) && ctype_digit( $text ) && abs( (int) $text - $now ) < 5;
+	public function __isset( $name ) {
+		return isset( $this->hook->$name );
 	}
 
-	/** Definitions of tables, which change only together with whole tables. */
-	private function definitions( array $t, array $u ): void {
-		if ( 'SHOW' === $u[0] && ( $u[1] ?? '' ) === 'TABLES' && 'LIKE' === ( $u[2] ?? '' ) && 4 === count( $t ) ) {
-			$table = preg_replace( '/\\\\+_/', '_', substr( $t[3], 1, -1 ) );
-			if ( $table && preg_match( '/^[\w$]+$/', $table ) ) {
-				$this->add( array( Sql::short( $table ) . '/' ) );
-				return;
-			}
-		}
-		if ( 'DESC' === $u[0] || 'DESCRIBE' === $u[0] ) {
-			$i = 1;
-		} elseif ( preg_match( '/^SHOW (FULL |EXTENDED )*(COLUMNS|FIELDS|INDEX|INDEXES|KEYS) (FROM|IN) /', implode( ' ', array_slice( $u, 0, 6 ) ), $match ) ) {
-			$i = count( explode( ' ', trim( $match[0] ) ) );
-		} elseif ( 'SHOW CREATE TABLE' === implode( ' ', array_slice( $u, 0, 3 ) ) ) {
-			$i = 3;
-		} else {
-			$this->why = "the statement {$u[0]}";
-			return;
-		}
-		$table = Sql::table_at( $t, $i );
-		$this->add( array( '' === $table ? '*' : Sql::short( $table ) . '/' ) );
+	public function getIterator(): \Traversable {
+		return new \ArrayIterator( $this->hook->callbacks );
 	}
 
-	/** A SELECT, with those inside it. */
-	private function select( array $t, array $u, ?bool &$is_foreign ): void {
-		if ( 'SELECT' === $u[0] && 1 === count( array_keys( $u, 'SELECT', true ) ) ) {
-			$this->single( $t, $u, $is_foreign );
-			return;
-		}
-		$flat  = array();
-		$count = count( $t );
-		for ( $i = 0; $i < $count; $i++ ) {
-			if ( '(' === $t[ $i ] && 'SELECT' === ( $u[ $i + 1 ] ?? '' ) ) {
-				$end = Sql::after( $t, $i );
-				$this->select( array_slice( $t, $i + 1, $end - $i - 2 ), array_slice( $u, $i + 1, $end - $i - 2 ), $is_foreign );
-				$flat[] = '?';
-				$i      = $end - 1;
-			} else {
-				$flat[] = $t[ $i ];
-			}
-		}
-		$u     = array_map( 'strtoupper', $flat );
-		$count = count( $flat );
-		for ( $i = 0; $i < $count; $i = $end + 1 ) {
-			$end = Sql::find( $u, array( 'UNION' => 1, 'EXCEPT' => 1, 'INTERSECT' => 1, 'MINUS' => 1 ), $i, $count );
-			$this->single( array_slice( $flat, $i, $end - $i ), array_slice( $u, $i, $end - $i ), $is_foreign );
-		}
+	public function offsetExists( $at ): bool {
+		return isset( $this->hook[ $at ] );
 	}
 
-	/** A SELECT without others in it. */
-	private function single( array $t, array $u, ?bool &$is_foreign ): void {
-		$count = count( $t );
-		$from  = Sql::find( $u, array( 'FROM' => 1 ), 0, $count );
-		if ( $from === $count ) {
-			return;
-		}
-		$where  = Sql::find( $u, Sql::CLAUSES, $from + 1, $count );
-		$tables = Sql::tables( $t, $u, $from + 1, $where, $is_foreign );
-		if ( ! $tables && ! in_array( '?', $t, true ) ) {
-			$this->add( array( '*' ) );
-			return;
-		}
-		$end         = $where;
-		$constraints = array();
-		if ( 'WHERE' === ( $u[ $where ] ?? '' ) ) {
-			$end         = Sql::find( $u, Sql::CLAUSES, $where + 1, $count );
-			$constraints = Sql::constraints( $t, $u, $where + 1, $end );
-		}
-		foreach ( Joins::conditions( $t, $u, $from, $where ) as list( $alias, $on, $stop ) ) {
-			// Of a table that is joined, only the rows for which this is true.
-			foreach ( isset( $tables[ $alias ] ) ? Sql::constraints( $t, $u, $on, $stop ) : array() as $column => $values ) {
-				if ( 0 === strpos( $column, "$alias." ) && count( $values ) < count( $constraints[ $column ] ?? range( 0, MAX_ROWS ) ) ) {
-					$constraints[ $column ] = $values;
-				}
-			}
-		}
-		$names = array();
-		foreach ( $tables as $alias => $written ) {
-			$table = Sql::short( $written );
-			if ( 'dual' === $table ) {
-				continue;
-			}
-			$found                = $this->rows( (string) $alias, $table, $constraints );
-			$names[ "$alias " ] = $found;
-		}
-		if ( $this->finds_terms( $tables, $names, $t, $u, $where, $end ) ) {
-			$this->terms  = array();
-			$this->where  = implode( ' ', array_slice( $t, $from, $end - $from ) );
-			$this->counts = in_array( 'COUNT', array_slice( $u, 0, $from ), true );
-			foreach ( $tables as $alias => $written ) {
-				$table = Sql::short( $written );
-				// Rows that are known; the others are those that are found.
-				$is_narrow = 0 === strpos( $names[ "$alias " ][0] ?? '', "$table/" );
-				if ( ! $is_narrow ) {
-					$this->terms = array_merge( $this->terms, $names[ "$alias " ] );
-					unset( $names[ "$alias " ] );
-				}
-			}
-		}
-		if ( array( 'users' ) === array_map( array( Sql::class, 'short' ), array_values( $tables ) ) && isset( $constraints['.user_login'] ) && 1 === count( $constraints['.user_login'] ) ) {
-			$this->is_login = true;
-			return;
-		}
-		if ( count( $tables ) > 1 && null === $this->terms ) {
-			$join = Joins::of( $tables, $names, $t, $u, $from, $where, $end );
-			if ( $join ) {
-				$this->joins[] = $join;
-				$names         = array_diff_key( $names, $join['open'] );
-			}
-		}
-		$this->add( array_merge( array(), ...array_values( $names ) ) );
+	#[\ReturnTypeWillChange]
+	public function offsetGet( $at ) {
+		return $this->hook[ $at ];
 	}
 
-	/** Names of the rows of a table that a SELECT depends on. */
-	private function rows( string $alias, string $table, array $constraints ): array {
-		list( $row, $group ) = IDENTITIES[ $table ] ?? array( '', '' );
-
-		$names  = array( $table );
-		$ids    = '' === $row ? null : Sql::only( $constraints, $alias, $row );
-		$groups = '' === $group ? null : Sql::only( $constraints, $alias, $group );
-		if ( null !== $ids ) {
-			$names = Sql::named( $table, '/', $ids );
-		} elseif ( 'options' === $table && isset( $constraints[ "$alias.option_name^" ] ) || 'options' === $table && isset( $constraints['.option_name^'] ) ) {
-			$names = array();
-			foreach ( $constraints[ "$alias.option_name^" ] ?? $constraints['.option_name^'] as $start ) {
-				$names[] = "$table^$start";
-			}
-		} elseif ( array( 'revision' ) === $groups && null !== Sql::only( $constraints, $alias, 'post_parent' ) ) {
-			$names = Sql::named( $table, '?revision/', Sql::only( $constraints, $alias, 'post_parent' ) );
-		} else {
-			$condition = Sql::condition( $constraints, $alias );
-			if ( null !== $groups && 'options' !== $table && false === strpos( $condition, '&' ) ) {
-				$names = Sql::named( $table, '?', $groups );
-			} elseif ( '' !== $condition ) {
-				$names = array( "$table#$condition" );
-			}
-		}
-		return 'usermeta' === $table ? Sql::with_sessions( $names, Sql::are_sessions( $constraints, $alias ) ) : $names;
+	public function offsetSet( $at, $value ): void {
+		$this->hook[ $at ] = $value;
 	}
 
-	/**
-	 * Whether a SELECT finds a row for each term that it looks at: those of objects or ids, of which only the taxonomy and these ids decide
-	 * whether they are found.
-	 */
-	private function finds_terms( array $tables, array $names, array $t, array $u, int $where, int $end ): bool {
-		$short = array_map( array( Sql::class, 'short' ), array_values( $tables ) );
-		if ( count( $short ) < 2 || count( array_unique( $short ) ) < count( $short ) || array_diff( $short, array( 'terms', 'term_taxonomy', 'term_relationships' ) ) ) {
-			return false;
-		}
-		if ( Sql::find( $u, array( 'GROUP' => 1, 'HAVING' => 1 ), $where, count( $u ) ) < count( $u ) || in_array( '?', $t, true ) || array_intersect( array( 'LEFT', 'RIGHT', 'CROSS', 'NATURAL' ), $u ) ) {
-			return false;
-		}
-		$limit = Sql::find( $u, array( 'LIMIT' => 1 ), $where, count( $u ) );
-		if ( $limit < count( $u ) ) {
-			$text = implode( ' ', array_slice( $u, $limit + 1 ) );
-			if ( ! preg_match( '/^(?:0 , )?(\d+)$/', $text, $match ) ) {
-				return false;
-			}
-			$this->limit = (int) $match[1];
-		}
-		$anchor = false;
-		foreach ( $names as $found ) {
-			$is_row = 1 === preg_match( '/^\w+\//', $found[0] ?? '' );
-			$anchor = $anchor || $is_row;
-			if ( ! $is_row && 0 === strpos( $found[0] ?? '', 'term_relationships' ) ) {
-				return false;
-			}
-		}
-		for ( $i = $where + 1; $i < $end; $i++ ) {
-			$i += '.' === ( $t[ $i + 1 ] ?? '' ) && Sql::is_identifier( $t[ $i ] ) ? 2 : 0;
-			if ( Sql::is_identifier( $t[ $i ] ) && ! in_array( strtolower( trim( $t[ $i ], '`' ) ), array( 'and', 'in', 'term_id', 'term_taxonomy_id', 'taxonomy', 'object_id' ), true ) ) {
-				return false;
-			}
-		}
-		return $anchor;
+	public function offsetUnset( $at ): void {
+		unset( $this->hook[ $at ] );
 	}
 }
 
 /**
- * Joins of which some tables are known by rows or groups, and others only as a whole: which of their rows can be found is looked up at the end
- * of the request. `posts?page` joined with `postmeta` by the number of the post depends on the metadata of pages.
- *
- * What is looked up depends on rows that are named, so that a later change of it ends the response.
- */
-final class Joins {
-	/** Maximum number of statements for a response. */
-	const MAX_LOOKUPS = 60;
-
-	/** Results of statements: first columns, null if there are too many. @var (string[]|null)[] */
-	private static $results = array();
-
-	/** Runs a statement. Returns the texts of the first column, or null. @var callable */
-	public static $find = array( self::class, 'find' );
-
-	/**
-	 * The join of a SELECT: `tables` and `names` by alias, `open` with the aliases of tables that are not known as keys as in `$names`, and
-	 * `links` between columns. Null if nothing can be looked up.
-	 */
-	public static function of( array $tables, array $names, array $t, array $u, int $from, int $where, int $end ): ?array {
-		if ( array_intersect( array( 'RIGHT', 'NATURAL', 'USING', '?' ), $u ) || '(' === $t[ $from + 1 ] ) {
-			return null;
-		}
-		$join = array( 'tables' => array(), 'names' => array(), 'open' => array(), 'links' => array() );
-		foreach ( $tables as $alias => $written ) {
-			$table = Sql::short( $written );
-			$found = $names[ "$alias " ] ?? null;
-			if ( null === $found || 'usermeta' === $table || 'dual' === $table ) {
-				return null;
-			}
-			$join['tables'][ $alias ] = (string) $written;
-			if ( array( $table ) === $found ) {
-				$join['open'][ "$alias " ] = $table;
-			} elseif ( isset( IDENTITIES[ $table ] ) && ! preg_grep( '/^\w+(\?revision\/|\^)/', $found ) && ! in_array( $table, $found, true ) ) {
-				$join['names'][ $alias ] = array_values( $found );
-			}
-		}
-		if ( ! $join['open'] || ! $join['names'] ) {
-			return null;
-		}
-		if ( 'WHERE' === ( $u[ $where ] ?? '' ) ) {
-			$join['links'] = self::links( $t, $u, $where + 1, $end, '' );
-		}
-		foreach ( self::conditions( $t, $u, $from, $where ) as list( $alias, $on, $stop ) ) {
-			$join['links'] = array_merge( $join['links'], self::links( $t, $u, $on, $stop, $alias ) );
-		}
-		return $join['links'] ? $join : null;
-	}
-
-	/** The conditions after ON: the alias of the table that is joined, and the indices of the condition. */
-	public static function conditions( array $t, array $u, int $from, int $where ): array {
-		$conditions = array();
-		$starts     = array( 'JOIN' => 1, 'STRAIGHT_JOIN' => 1 );
-		if ( array_intersect( array( 'RIGHT', 'NATURAL', 'FULL' ), $u ) ) {
-			return array();
-		}
-		for ( $i = Sql::find( $u, $starts, $from, $where ); $i < $where; $i = $next ) {
-			$next = Sql::find( $u, $starts, $i + 1, $where );
-			$on   = Sql::find( $u, array( 'ON' => 1 ), $i, $next );
-			$stop = Sql::find( $u, array( 'LEFT' => 1, 'INNER' => 1, 'CROSS' => 1, ',' => 1 ), min( $on + 1, $next ), $next );
-			if ( $on < $next ) {
-				$conditions[] = array( strtolower( trim( $t[ $on - 1 ], '`' ) ), $on + 1, $stop );
-			}
-		}
-		return $conditions;
-	}
-
-	/** Columns that are equal in each row for which a condition is true: pairs of alias and column. One of them must be of this alias. */
-	private static function links( array $t, array $u, int $i, int $end, string $alias ): array {
-		while ( $i < $end && '(' === $t[ $i ] && Sql::after( $t, $i ) === $end ) {
-			++$i;
-			--$end;
-		}
-		if ( Sql::find( $u, array( 'OR' => 1, '||' => 1, 'XOR' => 1, 'BETWEEN' => 1, 'CASE' => 1 ), $i, $end ) < $end ) {
-			return array();
-		}
-		$links = array();
-		for ( ; $i < $end; $i = $next + 1 ) {
-			$next = Sql::find( $u, array( 'AND' => 1, '&&' => 1 ), $i, $end );
-			$from = $i;
-			$to   = $next;
-			while ( $from < $to && '(' === $t[ $from ] && Sql::after( $t, $from ) === $to ) {
-				++$from;
-				--$to;
-			}
-			if ( 7 !== $to - $from || '=' !== $t[ $from + 3 ] || '.' !== $t[ $from + 1 ] || '.' !== $t[ $from + 5 ] ) {
-				continue;
-			}
-			$link = array();
-			foreach ( array( 0, 2, 4, 6 ) as $at ) {
-				$link[] = strtolower( trim( $t[ $from + $at ], '`' ) );
-			}
-			if ( '' === $alias || $link[0] === $alias || $link[2] === $alias ) {
-				$links[] = $link;
-				$links[] = array( $link[2], $link[3], $link[0], $link[1] );
-			}
-		}
-		return $links;
-	}
-
-	/** Names of what a join reads besides the tables that were known. */
-	public static function names( array $join ): array {
-		$conditions = array();
-		foreach ( $join['names'] as $alias => $names ) {
-			$conditions[ $alias ] = self::condition( $names );
-		}
-		$narrow = $conditions;
-		$names  = array();
-		do {
-			$is_found = false;
-			foreach ( $join['links'] as list( $alias, $column, $other, $of_other ) ) {
-				$table = $join['open'][ "$other " ] ?? '';
-				if ( ! isset( $conditions[ $alias ], $join['tables'][ $alias ] ) || isset( $conditions[ $other ] ) || ! isset( IDENTITIES[ $table ] ) || IDENTITIES[ $table ][0] !== $of_other || in_array( $of_other, TEXTS, true ) ) {
-					continue;
-				}
-				$values = self::values( $column, $join['tables'][ $alias ], $conditions[ $alias ] );
-				if ( null === $values || array_filter( $values, 'ctype_digit' ) !== $values ) {
-					continue;
-				}
-				$conditions[ $other ] = $values ? "$of_other IN (" . implode( ',', $values ) . ')' : '';
-				$names                = array_merge( $names, Sql::named( $table, '/', $values ) );
-				$is_found             = true;
-			}
-		} while ( $is_found );
-		$rest = array();
-		foreach ( $join['open'] as $alias => $table ) {
-			if ( ! isset( $conditions[ rtrim( $alias ) ] ) ) {
-				$rest[] = $table;
-			}
-		}
-		if ( $rest ) {
-			foreach ( $narrow as $alias => $condition ) {
-				if ( array() === self::values( IDENTITIES[ Sql::short( $join['tables'][ $alias ] ) ][0], $join['tables'][ $alias ], $condition ) ) {
-					// Nothing is found whatever the others have.
-					return $names;
-				}
-			}
-		}
-		return array_merge( $names, $rest );
-	}
-
-	/** The condition for the rows of these names, of one table. */
-	private static function condition( array $names ): string {
-		$values = array();
-		foreach ( $names as $name ) {
-			$at    = strcspn( $name, '/?#' );
-			$table = substr( $name, 0, $at );
-			if ( '#' === $name[ $at ] ) {
-				return self::where( substr( $name, $at + 1 ) );
-			}
-			$values[ $name[ $at ] ][] = "'" . addslashes( substr( $name, $at + 1 ) ) . "'";
-		}
-		$parts = array();
-		foreach ( $values as $mark => $list ) {
-			$parts[] = IDENTITIES[ $table ][ '?' === $mark ? 1 : 0 ] . ' IN (' . implode( ',', $list ) . ')';
-		}
-		return implode( ' OR ', $parts );
-	}
-
-	/** A condition of a name in SQL. */
-	private static function where( string $condition ): string {
-		$parts = array();
-		foreach ( explode( '&', $condition ) as $part ) {
-			$at     = strcspn( $part, '=:' );
-			$values = array();
-			foreach ( explode( '|', substr( $part, $at + 1 ) ) as $value ) {
-				$values[] = '=' === $part[ $at ] ? "'" . addslashes( rawurldecode( $value ) ) . "'" : $value;
-			}
-			$parts[] = '`' . substr( $part, 0, $at ) . '` IN (' . implode( ',', $values ) . ')';
-		}
-		return implode( ' AND ', $parts );
-	}
-
-	/** The values of a column in the rows for which a condition is true; null if there are many, or they cannot be known. */
-	private static function values( string $column, string $table, string $condition ): ?array {
-		if ( '' === $condition ) {
-			return array();
-		}
-		$sql = "SELECT DISTINCT `$column` FROM `$table` WHERE ($condition) AND `$column` IS NOT NULL LIMIT " . ( MAX_ROWS + 1 );
-		if ( ! array_key_exists( $sql, self::$results ) ) {
-			self::$results[ $sql ] = count( self::$results ) < self::MAX_LOOKUPS ? ( self::$find )( $sql ) : null;
-		}
-		return self::$results[ $sql ];
-	}
-
-	/** Over the site's connection. */
-	private static function find( string $sql ): ?array {
-		global $wpdb;
-		if ( Reports::sees_other_rows() || ! $wpdb->dbh instanceof \mysqli ) {
-			return null;
-		}
-		$result = @mysqli_query( $wpdb->dbh, $sql );
-		return $result instanceof \mysqli_result && $result->num_rows <= MAX_ROWS ? array_column( $result->fetch_all( MYSQLI_NUM ), 0 ) : null;
-	}
-}
-
-/**
- * Records the parts of the database that a request reads. svc-server requests this in a signed header; the record is sent before the body.
+ * Records what a request reads: its statements, which svc-server examines, options, and entries of a persistent object cache. svc-server requests
+ * this in a signed header; the record is sent before the body.
  */
 final class Record {
 	/** Options that WordPress reads before it loads plugins. */
-	const EARLY = array( 'siteurl', 'home', 'blog_charset', 'active_plugins', 'template', 'stylesheet', 'wplang' );
-
-	/**
-	 * Options with planned jobs. Each request looks at them when it begins and ends, only to see whether some are planned or due, and they change
-	 * often. So they are named only if they are read in between.
-	 */
-	const JOBS = array(
-		'options/cron'                           => 1,
-		'options/_transient_doing_cron'          => 1,
-		'options/_transient_timeout_doing_cron' => 1,
-	);
+	const EARLY = array( 'siteurl', 'home', 'blog_charset', 'active_plugins', 'template', 'stylesheet', 'WPLANG' );
 
 	/** Functions of WordPress that read single options of those that are loaded together. */
 	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
 
 	/** Functions of plugins that look for single options among those: what returns these, as keys. */
 	const SELECTIVE = array( 'bbp_pre_load_options' => 'bbp_get_default_options' );
+
+	/** Statements that read nothing. */
+	const NO_READS = '/^\s*+(INSERT|UPDATE|DELETE|REPLACE|SET|START|COMMIT|ROLLBACK)\b/i';
+
+	/** Maximum length of the statements of a request, in bytes. One that reads more has read everything. */
+	const MAX_STATEMENTS = 300000;
 
 	/**
 	 * Groups and keys of the object cache that need no name: what is derived from files, options, which are named one by one, and options of
@@ -1891,8 +1313,29 @@ final class Record {
 	/** Whether this request is recorded. */
 	public static $is_on = false;
 
-	/** What the request has read: names as keys. @var true[] */
-	private static $names = array();
+	/** What the request has read besides statements and options: names as keys. @var true[] */
+	private static $parts = array();
+
+	/** Statements: as keys; results of those of which the rows matter. @var array[] */
+	private static $statements = array();
+
+	/** Those at the beginning and the end of the request, when WordPress looks for planned jobs. @var array[] */
+	private static $edge = array();
+
+	/** Length of the statements, in bytes. */
+	private static $size = 0;
+
+	/** A statement whose rows matter. */
+	private static $last = '';
+
+	/** Whether WordPress looks for planned jobs: each request does so when it begins and ends. They change often. */
+	private static $is_edge = true;
+
+	/** How often options with planned jobs had been read at the beginning, and up to the end. @var int[] */
+	private static $jobs = array();
+
+	/** Entries of the object cache. @var array[] */
+	private static $cached = array();
 
 	/** Why the response cannot be stored. */
 	private static $why = '';
@@ -1915,32 +1358,8 @@ final class Record {
 	/** Whether the response is no longer complete in the buffer. */
 	private static $is_gone = false;
 
-	/** A statement whose rows are looked at, with what it reads. @var array|null */
-	private static $last = null;
-
-	/** Whether the next read of all options is that of one. */
-	private static $is_one = false;
-
-	/** Options that were named: as keys. @var true[] */
-	private static $options = array();
-
-	/** Whether all options are being loaded. */
-	private static $is_loading = false;
-
-	/** What the statement reads that loads all options: the groups of those. @var string[] */
-	private static $autoloaded = array();
-
-	/** Rows of term_taxonomy by term: true where known, false where wanted. @var bool[] */
-	private static $taxonomies = array();
-
-	/** Counted terms: what they depend on if they were not found as well, by tables and condition. @var string[][] */
-	private static $counts = array();
-
-	/** Joins of statements, by their content. @var array[] */
-	private static $joins = array();
-
-	/** Tables and conditions for which all terms were found: as keys. @var true[] */
-	private static $found = array();
+	/** Groups of options that were loaded together. @var string[] */
+	private static $groups = array();
 
 	/** Begins to record if the request is signed. */
 	public static function start(): void {
@@ -1949,7 +1368,7 @@ final class Record {
 		if ( ! in_array( $method, array( 'GET', 'HEAD' ), true ) || ! preg_match( '/^([0-9]{1,12})\.([A-Za-z0-9]{32})\.([0-9a-f]{64})$/D', $header, $part ) || abs( time() - (int) $part[1] ) > MAX_AGE ) {
 			return;
 		}
-		$uri           = (string) ( $_SERVER['REQUEST_URI'] ?? '' );
+		$uri          = (string) ( $_SERVER['REQUEST_URI'] ?? '' );
 		self::$secret = signed_with( "svc-record\n{$part[1]}\n{$part[2]}\n$method\n$uri", $part[3] );
 		if ( '' === self::$secret || array_diff( ob_list_handlers(), array( 'default output handler' ) ) ) {
 			return;
@@ -1966,46 +1385,33 @@ final class Record {
 				}
 			);
 		}
-		self::earlier();
+		if ( ! isset( $GLOBALS['wp_filters'] ) ) {
+			// WordPress before 6.1 does not count what it reads.
+			self::$parts['options'] = true;
+		}
+		// Besides the query that loads options: those of plugins that are loaded first.
+		if ( $GLOBALS['wpdb']->num_queries > 1 ) {
+			self::$parts['*'] = true;
+		}
 		self::listen();
 		if ( wp_using_ext_object_cache() ) {
 			self::observes_cache() || self::refuse( 'the object cache cannot be observed' );
 		}
 	}
 
-	/** What was read before. */
-	private static function earlier(): void {
-		global $wpdb;
-		foreach ( self::EARLY as $option ) {
-			self::$names[ "options/$option" ] = true;
-		}
-		if ( ! isset( $GLOBALS['wp_filters'] ) ) {
-			// WordPress before 6.1.
-			self::$names['options'] = true;
-		}
-		foreach ( array_keys( $GLOBALS['wp_filters'] ?? array() ) as $filter ) {
-			if ( 0 === strpos( (string) $filter, 'pre_option_' ) ) {
-				self::option( substr( $filter, 11 ) );
-			}
-		}
-		// Besides the query that loads options: those of plugins that are loaded first.
-		if ( $wpdb->num_queries > 1 ) {
-			self::$names['*'] = true;
-		}
-	}
-
 	/** Listens to what else a response may depend on. */
 	private static function listen(): void {
 		$last = PHP_INT_MAX;
-		add_filter( 'pre_option', array( self::class, 'pre_option' ), $last, 2 );
-		add_filter( 'pre_wp_load_alloptions', array( self::class, 'loading' ), $last );
-		add_filter( 'alloptions', array( self::class, 'loaded' ), $last );
-		add_filter( 'get_user_metadata', array( self::class, 'user_metadata' ), $last, 3 );
+		new Observed( 'pre_option' );
+		new Observed( 'alloptions', array( self::class, 'all_options' ) );
+		new Observed( 'get_user_metadata', array( self::class, 'user_metadata' ) );
 		add_filter( 'nonce_life', array( self::class, 'nonce_life' ), $last );
 		add_action( 'auth_cookie_valid', array( self::class, 'cookie' ), $last );
 		add_filter( 'rest_dispatch_request', array( self::class, 'dispatch' ), $last, 3 );
 		add_filter( 'pre_http_request', array( self::class, 'http_request' ), $last, 3 );
 		add_filter( 'wp_mail', array( self::class, 'mail' ), $last );
+		add_action( 'wp_loaded', array( self::class, 'edge' ), $last );
+		add_action( 'shutdown', array( self::class, 'edge' ), PHP_INT_MIN );
 	}
 
 	/**
@@ -2026,158 +1432,113 @@ final class Record {
 		self::$until = null === self::$until ? $time : min( self::$until, $time );
 	}
 
-	/** Adds names. */
-	public static function add( array $names ): void {
-		foreach ( $names as $name ) {
-			if ( ! isset( self::JOBS[ $name ] ) || ( did_action( 'wp_loaded' ) && ! doing_action( 'wp_loaded' ) && ! doing_action( 'shutdown' ) ) ) {
-				self::$names[ $name ] = true;
-			}
+	/** At the end of the time when WordPress first looks for planned jobs, and when it does so again. */
+	public static function edge(): void {
+		self::after_last();
+		self::$is_edge = doing_action( 'shutdown' );
+		foreach ( JOBS as $option ) {
+			self::$jobs[ $option ][] = $GLOBALS['wp_filters'][ "pre_option_$option" ] ?? 0;
 		}
-	}
-
-	/** Adds the name of an option. */
-	private static function option( string $option ): void {
-		self::add( Sql::named( 'options', '/', array( $option ) ) );
 	}
 
 	/** Called for each statement before it is sent. */
 	public static function before( string $sql ): void {
-		global $wpdb;
 		self::after_last();
-		if ( self::$is_loading && 0 === strpos( $sql, "SELECT option_name, option_value FROM $wpdb->options" ) ) {
-			foreach ( array_keys( Read::of( $sql )->names ) as $name ) {
-				$is_group         = preg_match( '/^options#autoload=([^&]+)$/', $name, $match );
-				self::$autoloaded = array_merge( self::$autoloaded, $is_group ? Sql::named( 'options', '?', explode( '|', $match[1] ) ) : array( 'options' ) );
+		if ( 0 !== strncmp( $sql, 'SELECT', 6 ) && preg_match( self::NO_READS, $sql ) ) {
+			return;
+		}
+		if ( 0 === strpos( $sql, 'SELECT option_name, option_value FROM ' ) && in_array( 'wp_load_alloptions', array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 16 ), 'function' ), true ) ) {
+			// Named if somebody reads all of them.
+			self::$groups = array_merge( self::$groups, preg_match_all( "/'([\w-]*)'/", $sql, $match ) ? $match[1] : array( '' ) );
+			return;
+		}
+		if ( self::$is_edge ) {
+			$known = &self::$edge;
+		} else {
+			$known = &self::$statements;
+		}
+		if ( ! isset( $known[ $sql ] ) ) {
+			self::$size += strlen( $sql );
+			if ( self::$size > self::MAX_STATEMENTS ) {
+				self::$parts['*'] = true;
+				return;
 			}
-			return;
+			$known[ $sql ] = array();
 		}
-		$read = Read::of( $sql );
-		if ( '' !== $read->why ) {
-			self::refuse( $read->why );
-			return;
-		}
-		if ( 0 === strpos( $sql, "SELECT user_id, meta_key, meta_value FROM $wpdb->usermeta WHERE user_id IN (" ) ) {
-			// All meta of users, of which sessions are seldom used: see user_metadata().
-			$read->names = array_filter(
-				$read->names,
-				static function ( $name ) {
-					return 0 !== strpos( $name, 'sessions' );
-				},
-				ARRAY_FILTER_USE_KEY
-			);
-		}
-		if ( $read->is_clocked ) {
-			self::until( time() + CLOCK_AGE );
-		}
-		self::add( array_keys( $read->names ) );
-		foreach ( $read->joins as $join ) {
-			self::$joins[ serialize( $join ) ] = $join; // phpcs:ignore WordPress.PHP.DiscouragedPHPFunctions
-		}
-		if ( null !== $read->terms || $read->is_login ) {
-			self::$last = array( $sql, $read );
+		if ( false !== strpos( $sql, 'term_' ) || false !== strpos( $sql, 'user_login' ) ) {
+			self::$last = $sql;
 		}
 	}
 
-	/** Names the rows that the last statement found. */
+	/** Notes the rows that the last statement found. */
 	private static function after_last(): void {
 		global $wpdb;
-		if ( ! self::$last ) {
+		if ( '' === self::$last ) {
 			return;
 		}
-		list( $sql, $read ) = self::$last;
-		self::$last         = null;
-		$is_known           = $wpdb->last_query === $sql && '' === (string) $wpdb->last_error;
-		$rows               = (array) $wpdb->last_result;
-		if ( $read->is_login ) {
-			self::add( $is_known && isset( $rows[0]->ID ) ? array( 'users/' . (int) $rows[0]->ID ) : array( 'users' ) );
-			return;
+		$sql        = self::$last;
+		self::$last = '';
+		$rows       = null;
+		if ( $wpdb->last_query === $sql && '' === (string) $wpdb->last_error && count( (array) $wpdb->last_result ) <= 4 * MAX_ROWS ) {
+			$rows = self::ids( (array) $wpdb->last_result );
 		}
-		$is_known = $is_known && count( $rows ) < $read->limit;
-		if ( $read->counts ) {
-			self::$counts[ $read->where ] = $read->terms;
-			return;
+		if ( isset( self::$edge[ $sql ] ) && ! in_array( $rows, self::$edge[ $sql ], true ) ) {
+			self::$edge[ $sql ][] = $rows;
 		}
+		if ( isset( self::$statements[ $sql ] ) && ! in_array( $rows, self::$statements[ $sql ], true ) ) {
+			self::$statements[ $sql ][] = $rows;
+		}
+	}
+
+	/** Ids of rows: of the term, or the user, and of the row in term_taxonomy. */
+	private static function ids( array $rows ): array {
+		$ids = array();
 		foreach ( $rows as $row ) {
-			if ( ! $is_known || ! isset( $row->term_id ) ) {
-				$is_known = false;
-				break;
+			$ids[] = is_object( $row ) ? array( abs( (int) ( $row->term_id ?? $row->ID ?? 0 ) ), abs( (int) ( $row->term_taxonomy_id ?? 0 ) ) ) : array( is_numeric( $row ) ? abs( (int) $row ) : 0, 0 );
+		}
+		return $ids;
+	}
+
+	/** All options were loaded, and not to read a single one. */
+	public static function all_options(): void {
+		$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 9 ), 'function' );
+		$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
+		if ( isset( self::SELECTIVE[ $caller ] ) ) {
+			foreach ( (array) ( self::SELECTIVE[ $caller ] )() as $option => $value ) {
+				self::$parts[ "options/$option" ] = true;
 			}
-			self::term( (int) $row->term_id, (int) ( $row->term_taxonomy_id ?? 0 ) );
-		}
-		// Terms that are looked for by number, and are not found.
-		foreach ( array_keys( $read->names ) as $name ) {
-			$is_known = $is_known && ( 0 !== strpos( $name, 'terms/' ) || isset( self::$taxonomies[ (int) substr( $name, 6 ) ] ) );
-		}
-		if ( $is_known ) {
-			self::$found[ $read->where ] = true;
-		} else {
-			self::add( $read->terms );
-		}
-	}
-
-	/** Names a term. Its row of term_taxonomy is named later if it is not known here. */
-	private static function term( int $term, int $taxonomy ): void {
-		self::$names[ "terms/$term" ] = true;
-		if ( $taxonomy > 0 ) {
-			self::$names[ "term_taxonomy/$taxonomy" ] = true;
-		}
-		self::$taxonomies[ $term ] = $taxonomy > 0 || ( self::$taxonomies[ $term ] ?? false );
-	}
-
-	public static function pre_option( $value, $option ) {
-		self::$is_one = false === $value;
-		if ( isset( self::$options[ $option ] ) ) {
-			return $value;
-		}
-		$option = (string) $option;
-		self::option( $option );
-		self::$options[ $option ] = ! isset( self::JOBS[ "options/$option" ] ) ? true : null;
-		if ( false !== strpos( $option, 'transient_timeout_' ) && false === has_filter( "option_$option", array( self::class, 'timeout' ) ) ) {
-			add_filter( "option_$option", array( self::class, 'timeout' ), PHP_INT_MAX );
-		}
-		return $value;
-	}
-
-	public static function timeout( $value ) {
-		if ( is_numeric( $value ) && $value > 0 ) {
-			self::until( (int) $value );
-		}
-		return $value;
-	}
-
-	public static function loading( $value ) {
-		self::$is_loading = true;
-		return $value;
-	}
-
-	public static function loaded( $options ) {
-		self::$is_loading = false;
-		if ( ! self::$is_one ) {
-			$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 8 ), 'function' );
-			$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
-			if ( isset( self::SELECTIVE[ $caller ] ) ) {
-				array_map( array( self::class, 'option' ), array_map( 'strval', array_keys( (array) ( self::SELECTIVE[ $caller ] )() ) ) );
-			} elseif ( ! in_array( $caller, self::LOADERS, true ) ) {
-				self::add( self::autoloaded() );
+		} elseif ( ! in_array( $caller, self::LOADERS, true ) ) {
+			$groups = function_exists( 'wp_autoload_values_to_autoload' ) ? wp_autoload_values_to_autoload() : array( '' );
+			foreach ( array_merge( self::$groups, $groups ) as $group ) {
+				self::$parts[ '' === $group ? 'options' : "options?$group" ] = true;
 			}
 		}
-		self::$is_one = false;
+	}
+
+	/** The options that were read, without those with planned jobs, except if they were read in between. */
+	private static function options(): array {
+		$options = self::EARLY;
+		$counts  = $GLOBALS['wp_filters'] ?? array();
+		foreach ( preg_grep( '/^pre_option_/', array_keys( $counts ) ) as $filter ) {
+			$option = substr( $filter, 11 );
+			$count  = $counts[ $filter ];
+			if ( ! in_array( $option, JOBS, true ) || ( self::$jobs[ $option ][1] ?? $count ) > ( self::$jobs[ $option ][0] ?? $count ) ) {
+				$options[] = $option;
+			}
+			if ( false !== strpos( $option, 'transient_timeout_' ) ) {
+				$value = ( wp_cache_get( 'alloptions', 'options' ) ?: array() )[ $option ] ?? wp_cache_get( $option, 'options' );
+				if ( is_numeric( $value ) && $value > 0 ) {
+					self::until( (int) $value );
+				}
+			}
+		}
 		return $options;
 	}
 
-	/** Names of all options that are loaded together, without those with planned jobs. */
-	private static function autoloaded(): array {
-		if ( ! function_exists( 'wp_autoload_values_to_autoload' ) ) {
-			return array( 'options' );
+	public static function user_metadata( $value, $arguments ): void {
+		if ( 'session_tokens' === $arguments[2] || '' === (string) $arguments[2] ) {
+			self::$parts[ 'sessions/' . (int) $arguments[1] ] = true;
 		}
-		return array_merge( self::$autoloaded, Sql::named( 'options', '?', wp_autoload_values_to_autoload() ) );
-	}
-
-	public static function user_metadata( $value, $user, $key ) {
-		if ( 'session_tokens' === $key || '' === (string) $key ) {
-			self::$names[ 'sessions/' . (int) $user ] = true;
-		}
-		return $value;
 	}
 
 	public static function nonce_life( $life ) {
@@ -2231,40 +1592,10 @@ final class Record {
 
 	/** Notes what was read from the persistent object cache. */
 	public static function cached( string $group, string $key, $value ): void {
-		if ( preg_match( self::NEUTRAL, "$group:$key" ) ) {
-			return;
-		}
-		$rows = array(
-			'post_meta'    => 'postmeta',
-			'term_meta'    => 'termmeta',
-			'user_meta'    => 'usermeta',
-			'users'        => 'users',
-			'comment'      => 'comments',
-			'comment_meta' => 'commentmeta',
-			'posts'        => 'posts',
-		);
-		if ( isset( $rows[ $group ] ) ) {
-			self::add( array( ctype_digit( $key ) ? "{$rows[ $group ]}/$key" : $rows[ $group ] ) );
-		} elseif ( 'terms' === $group && ctype_digit( $key ) ) {
-			self::term( (int) $key, (int) ( $value->term_taxonomy_id ?? 0 ) );
-		} elseif ( 'options' === $group ) {
-			self::option( $key );
-		} elseif ( 'userlogins' === $group ) {
-			self::add( array( is_numeric( $value ) ? 'users/' . (int) $value : 'users' ) );
-		} elseif ( '_relationships' === substr( $group, -14 ) && ctype_digit( $key ) ) {
-			self::$names[ "term_relationships/$key" ] = true;
-			foreach ( is_array( $value ) ? $value : array() as $term ) {
-				if ( is_numeric( $term ) || isset( $term->term_id ) ) {
-					self::term( (int) ( $term->term_id ?? $term ), (int) ( $term->term_taxonomy_id ?? 0 ) );
-				}
-			}
-		} elseif ( preg_match( '/^(post|term|comment|user)-queries$|^(terms|term_meta|counts|timeinfo|calendar|useremail|userslugs)$/', $group ) ) {
-			// Results of queries, which may be of any of WordPress's tables but options.
-			self::add( array_diff( array_keys( IDENTITIES ), array( 'options' ) ) );
-		} elseif ( 'bookmark' === $group ) {
-			self::add( array( 'links', 'terms', 'term_taxonomy', 'term_relationships' ) );
-		} else {
-			self::refuse( "object cache group $group" );
+		if ( ! preg_match( self::NEUTRAL, "$group:$key" ) && ! ( self::$is_edge && 'options' === $group && in_array( $key, JOBS, true ) ) ) {
+			$has_ids = preg_match( '/^(terms|userlogins|.*_relationships)$/', $group );
+
+			self::$cached[ "$group:$key" ] = array( $group, $key, $has_ids ? self::ids( is_array( $value ) ? $value : array( $value ) ) : array() );
 		}
 	}
 
@@ -2303,36 +1634,45 @@ final class Record {
 		if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
 			self::refuse( 'a session of PHP' );
 		}
-		foreach ( self::$joins as $join ) {
-			if ( array_diff( $join['open'], array_keys( self::$names ) ) ) {
-				self::add( Joins::names( $join ) );
-			}
-		}
-		self::add( array_merge( array(), ...array_values( array_diff_key( self::$counts, self::$found ) ) ) );
 		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {
 			self::refuse( 'the object cache cannot be observed' );
 		}
-		if ( in_array( false, self::$taxonomies, true ) ) {
-			self::$names['term_taxonomy'] = true;
+		foreach ( array( 'pre_option', 'alloptions', 'get_user_metadata' ) as $filter ) {
+			if ( ! ( $GLOBALS['wp_filter'][ $filter ] ?? null ) instanceof Observed ) {
+				self::refuse( "the filter $filter cannot be observed" );
+			}
 		}
-		$user = $GLOBALS['current_user'] ?? null;
-		$json = json_encode(
-			array(
-				'v'     => 1,
-				'names' => self::names(),
-				'age'   => null === self::$until ? null : max( 0, self::$until - time() ),
-				'store' => '' === self::$why,
-				'why'   => self::$why,
-				'route' => self::$route,
-				'cache' => (bool) wp_using_ext_object_cache(),
-				'user'  => $user instanceof \WP_User ? (int) $user->ID : 0,
-			),
-			JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE
+		$options = self::options();
+		$user    = $GLOBALS['current_user'] ?? null;
+		$record  = array(
+			'v'        => 2,
+			'parts'    => array_keys( self::$parts ),
+			'prefix'   => Sql::$prefix,
+			'database' => Sql::$database,
+			'start'    => (int) ( $_SERVER['REQUEST_TIME'] ?? 0 ),
+			'end'      => time(),
+			// PHP loads time zones slowly.
+			'offset'   => preg_grep( '/\d{4}-\d\d-\d\d \d\d:/', array_keys( self::$statements + self::$edge ) ) ? (int) ( (float) get_option( 'gmt_offset' ) * HOUR_IN_SECONDS ) : 0,
+			'sql'      => self::listed( self::$statements ),
+			'edge'     => self::listed( self::$edge ),
+			'options'  => $options,
+			'cached'   => array_values( self::$cached ),
+			'age'      => null === self::$until ? null : max( 0, self::$until - time() ),
+			'store'    => '' === self::$why,
+			'why'      => self::$why,
+			'route'    => self::$route,
+			'cache'    => (bool) wp_using_ext_object_cache(),
+			'user'     => $user instanceof \WP_User ? (int) $user->ID : 0,
 		);
+		$json    = self::json( $record );
+		if ( strlen( $json ) > MAX_RECORD ) {
+			$json = self::json( array_merge( $record, array_fill_keys( array( 'sql', 'edge', 'options', 'cached' ), array() ), array( 'parts' => array( '*' ) ) ) );
+		}
 		$signature = hash_hmac( 'sha256', 'svc-recorded' . "\n" . self::$nonce . "\n" . $json, self::$secret );
 		if ( 'HEAD' === $_SERVER['REQUEST_METHOD'] ) {
-			if ( strlen( $json ) <= 3000 ) {
-				header( 'X-Svc-Record: ' . base64_encode( $json ) . ".$signature" );
+			$compressed = function_exists( 'gzcompress' ) ? (string) gzcompress( $json ) : '';
+			if ( '' !== $compressed && strlen( $compressed ) <= 3000 ) {
+				header( 'X-Svc-Record: ' . base64_encode( $compressed ) . ".$signature" );
 			}
 			return '';
 		}
@@ -2341,18 +1681,18 @@ final class Record {
 		return sprintf( '%08d', strlen( $json ) ) . "$signature\n$json";
 	}
 
-	/** The names, without those that others contain. */
-	private static function names(): array {
-		$names = array();
-		foreach ( self::$names as $name => $is_read ) {
-			$names[ substr( $name, 0, strcspn( $name, '/?^#' ) ) ][] = (string) $name;
+	/** A record as it is sent. */
+	private static function json( array $record ): string {
+		return (string) json_encode( $record, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE );
+	}
+
+	/** Statements, with the results of those that have some. */
+	private static function listed( array $statements ): array {
+		$list = array();
+		foreach ( $statements as $sql => $results ) {
+			$list[] = $results ? array( (string) $sql, $results ) : (string) $sql;
 		}
-		foreach ( $names as $table => $parts ) {
-			if ( isset( self::$names[ $table ] ) || count( $parts ) > 4 * MAX_ROWS ) {
-				$names[ $table ] = array( (string) $table );
-			}
-		}
-		return isset( self::$names['*'] ) ? array( '*' ) : array_merge( array(), ...array_values( $names ) );
+		return $list;
 	}
 }
 
@@ -2489,7 +1829,7 @@ function status(): array {
 	$test       = $is_network ? null : Reports::test();
 	$cache      = wp_using_ext_object_cache();
 	return array(
-		'connector'    => 5,
+		'connector'    => 6,
 		'wordpress'    => get_bloginfo( 'version' ),
 		'php'          => PHP_VERSION,
 		'multisite'    => $is_network,

@@ -2,7 +2,7 @@
 /**
  * Tests the plugin.
  *
- * php test.php                    the names of the statements in statements.txt, without WordPress
+ * php test.php                    the names of the writes in statements.txt, without WordPress
  * php test.php names              prints statements.txt with the names that the plugin finds
  * php test.php URL SECRET_FILE    signed requests to a running WordPress where the plugin is installed with the secret of the file
  *
@@ -24,18 +24,12 @@ if ( isset( $argv[2] ) ) {
 } else {
 	// What the plugin needs of WordPress when it is loaded, and then does nothing.
 	define( 'ABSPATH', __DIR__ . '/' );
-	define( 'HOUR_IN_SECONDS', 3600 );
 	function is_multisite() {
 		return true;
 	}
-	function get_option() {
-		return 0;
-	}
 	require __DIR__ . '/svc-connector.php';
-	\Svc\Connector\Sql::$database = 'site';
 	test_statements( 'names' === ( $argv[1] ?? '' ) );
 	test_sizes();
-	test_joins();
 }
 echo $failed ? "$failed failed\n" : "ok\n";
 exit( $failed ? 1 : 0 );
@@ -69,19 +63,7 @@ function find( string $sql ): ?array {
 /** What the plugin finds in a statement. */
 function names( string $sql ): string {
 	$write = \Svc\Connector\Write::of( $sql, 'find' );
-	if ( $write ) {
-		return rtrim( 'writes ' . implode( ' ', $write->names ) . ( $write->inserts ? " +$write->inserts" : '' ) );
-	}
-	$read = \Svc\Connector\Read::of( $sql );
-	if ( '' !== $read->why ) {
-		return "unstable: $read->why";
-	}
-	$names = implode( ' ', array_keys( $read->names ) );
-	$terms = null === $read->terms ? '' : ' rows or ' . implode( ' ', $read->terms );
-	foreach ( $read->joins as $join ) {
-		$terms .= ' joined ' . implode( ' ', $join['open'] );
-	}
-	return rtrim( "reads $names$terms" . ( $read->is_login ? ' row or users' : '' ) . ( $read->is_clocked ? ' and the clock' : '' ) );
+	return $write ? rtrim( 'writes ' . implode( ' ', $write->names ) . ( $write->inserts ? " +$write->inserts" : '' ) ) : 'reads';
 }
 
 function test_statements( bool $is_printed ): void {
@@ -103,42 +85,8 @@ function test_statements( bool $is_printed ): void {
 			++$count;
 		}
 	}
-	if ( ! $is_printed && $count < 200 ) {
-		check( 'number of statements', $count, 'at least 200' );
-	}
-}
-
-/** What joins read, with the rows that the database finds. */
-function test_joins(): void {
-	$rows = array(
-		"SELECT DISTINCT `id` FROM `wp_posts` WHERE (post_type IN ('page')) AND `id` IS NOT NULL LIMIT 501" => array( '5', '6' ),
-		"SELECT DISTINCT `id` FROM `wp_posts` WHERE (post_type IN ('none')) AND `id` IS NOT NULL LIMIT 501" => array(),
-		"SELECT DISTINCT `term_taxonomy_id` FROM `wp_term_relationships` WHERE (object_id IN (5,6)) AND `term_taxonomy_id` IS NOT NULL LIMIT 501" => array( '4' ),
-		"SELECT DISTINCT `meta_value` FROM `wp_postmeta` WHERE (post_id IN ('5')) AND `meta_value` IS NOT NULL LIMIT 501" => array( '7a' ),
-	);
-	\Svc\Connector\Joins::$find = static function ( string $sql ) use ( $rows ) {
-		return $rows[ $sql ] ?? null;
-	};
-	$posts = 'SELECT p.ID FROM wp_posts p INNER JOIN wp_term_relationships r ON (p.ID = r.object_id) LEFT JOIN wp_term_taxonomy tt ON r.term_taxonomy_id = tt.term_taxonomy_id AND tt.count > 0';
-	foreach (
-		array(
-			"$posts WHERE p.post_type = 'page'"   => 'term_relationships/5 term_relationships/6 term_taxonomy/4',
-			"$posts WHERE p.post_type = 'none'"   => '',
-			"$posts WHERE p.post_type = 'other'"  => 'term_relationships term_taxonomy',
-			"SELECT * FROM wp_posts p, wp_postmeta m WHERE p.ID = m.post_id AND p.post_type = 'page'" => 'postmeta/5 postmeta/6',
-			"SELECT * FROM wp_posts p JOIN wp_postmeta m ON p.ID = m.post_id OR m.meta_key = 'a' WHERE p.post_type = 'page'" => 'none',
-			"SELECT * FROM wp_posts p RIGHT JOIN wp_postmeta m ON p.ID = m.post_id WHERE p.post_type = 'page'" => 'none',
-			"SELECT * FROM wp_posts p JOIN wp_comments c ON p.post_title = 'a' LEFT JOIN wp_users u ON p.ID = c.comment_ID WHERE p.post_type = 'page'" => 'none',
-			// No number, so that the database compares it in its own way.
-			"SELECT * FROM wp_postmeta m JOIN wp_posts p ON m.meta_value = p.ID WHERE m.post_id = 5" => 'posts',
-			// A table of a plugin, if there are pages.
-			"SELECT * FROM wp_posts p JOIN wp_orders o ON o.post = p.ID WHERE p.post_type = 'page'" => 'orders',
-			"SELECT * FROM wp_posts p JOIN wp_orders o ON o.post = p.ID WHERE p.post_type = 'none'" => '',
-		) as $sql => $right
-	) {
-		$joins = \Svc\Connector\Read::of( $sql )->joins;
-		$found = $joins ? implode( ' ', \Svc\Connector\Joins::names( $joins[0] ) ) : 'none';
-		check( $sql, $found, $right );
+	if ( ! $is_printed && $count < 140 ) {
+		check( 'number of statements', $count, 'at least 140' );
 	}
 }
 
@@ -151,20 +99,7 @@ function test_sizes(): void {
 	check( 'a long identity', names( "UPDATE wp_options SET option_value = '1' WHERE option_name = '" . str_repeat( 'a', 300 ) . "'" ), 'writes options/_transient_a options?off' );
 	check( 'many rows', names( 'INSERT INTO wp_postmeta (post_id, meta_key) VALUES ' . implode( ',', array_fill( 0, 50000, "(5,'a')" ) ) ), 'writes postmeta' );
 	check( 'many rows of an unknown statement', names( 'MERGE INTO wp_postmeta VALUES ' . implode( ',', array_fill( 0, 50000, "(5,'a')" ) ) ), 'writes *' );
-	check( 'many ids', names( 'SELECT * FROM wp_posts WHERE ID IN (' . implode( ',', range( 1, 600 ) ) . ')' ), 'reads posts' );
-	check( 'too many ids', names( 'SELECT * FROM wp_posts WHERE ID IN (' . implode( ',', range( 1, 60000 ) ) . ')' ), 'unstable: a statement that cannot be read' );
-	check( 'nested parentheses', names( 'SELECT 1 FROM wp_posts WHERE ' . str_repeat( '(', 2000 ) . 'ID = 5' . str_repeat( ')', 2000 ) ), 'reads posts/5' );
 	check( 'a text that does not end', names( "UPDATE wp_posts SET post_title = 'a WHERE ID = 5" ), 'writes *' );
-	check( 'the time', names( "SELECT ID FROM wp_posts WHERE post_date < '" . gmdate( 'Y-m-d H:i:s' ) . "'" ), 'reads posts and the clock' );
-	check( 'the time that is selected', names( 'SELECT ID, ' . time() . ' FROM wp_posts' ), 'unstable: the time in a statement' );
-	check( 'another time', names( "SELECT ID FROM wp_posts WHERE post_date < '2024-01-01 00:00:00'" ), 'reads posts' );
-	check( 'the time as a number', names( 'SELECT option_name FROM wp_options WHERE option_value < ' . time() ), 'reads options and the clock' );
-	foreach ( array( 8, 15, 8 ) as $id ) {
-		check( "the same statement about $id", names( "SELECT * FROM wp_comments WHERE comment_ID IN ($id, 9) LIMIT $id" ), "reads comments/$id comments/9" );
-	}
-	foreach ( array( '7', '07', '7e1', '7.5', '-7', "'7'", "'7a'", '0x7' ) as $i => $number ) {
-		check( "the number $number", names( "SELECT * FROM wp_posts WHERE ID = $number" ), in_array( $i, array( 0, 1, 5 ), true ) ? 'reads posts/7' : ( 6 === $i ? 'reads posts#id=7a' : 'reads posts' ) );
-	}
 }
 
 /** Sends a request. Returns the status, the body, and the header of a record. */
@@ -206,7 +141,7 @@ function recorded( string $url, string $path, string $secret, int $time, string 
 	}
 	if ( 'HEAD' === $method ) {
 		list( $json, $signature ) = explode( '.', $header );
-		$json                     = base64_decode( $json );
+		$json                     = gzuncompress( base64_decode( $json ) );
 	} else {
 		$length    = (int) substr( $body, 0, 8 );
 		$signature = substr( $body, 8, 64 );
@@ -243,10 +178,10 @@ function test_requests( string $url, string $secret ): void {
 		list( $status, $plain )            = send( $url . $path, 'GET', array() );
 		list( $same, $body, $record ) = recorded( $url, $path, $secret, $now );
 		check( "the response of $path", array( $same, $body ), array( $status, $plain ) );
-		check( "the record of $path", array( $record['v'] ?? 0, $record['store'] ?? null, $record['user'] ?? null, in_array( 'options/home', $record['names'] ?? array(), true ) ), array( 1, true, 0, true ) );
+		check( "the record of $path", array( $record['v'] ?? 0, $record['store'] ?? null, $record['user'] ?? null, in_array( 'home', $record['options'] ?? array(), true ) ), array( 2, true, 0, true ) );
 	}
 	list( , , $record ) = recorded( $url, '/wp-json/wp/v2/posts/999999999', $secret, $now, 'HEAD' );
-	check( 'a post that is missing', array( in_array( 'posts/999999999', $record['names'] ?? array(), true ), in_array( 'posts', $record['names'] ?? array(), true ) ), array( true, false ) );
+	check( 'a post that is missing', preg_grep( '/ID = 999999999 /', $record['sql'] ?? array() ) ? true : $record, true );
 	foreach ( array(
 		'an old signature' => recorded( $url, '/wp-json/', $secret, $now - 120 ),
 		'another secret'   => recorded( $url, '/wp-json/', strrev( $secret ), $now ),

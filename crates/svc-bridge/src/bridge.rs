@@ -4,7 +4,7 @@ use std::{
     io,
     path::Path,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -20,8 +20,10 @@ use tokio::sync::Semaphore;
 use crate::{
     feed::Feed,
     key::{self, Key, Keys},
+    lookup::Lookup,
     names::Name,
     persisted::{self, Saved},
+    reads::{Found, Reads},
     record::Recorder,
     render::{Rendered, Renderer, Whole},
     report::Report,
@@ -58,6 +60,8 @@ struct Inner {
     background: Arc<Semaphore>,
     /// Whether a response could not be stored because of an object cache: the news must have the ends of writes.
     needs_ends: AtomicBool,
+    /// Where rows of joins are looked up.
+    lookup: OnceLock<Arc<Lookup>>,
 }
 
 #[derive(Clone)]
@@ -127,7 +131,14 @@ impl Bridge {
             routes: Routes::default(),
             background: Arc::new(Semaphore::new(BACKGROUND)),
             needs_ends: AtomicBool::new(false),
+            lookup: OnceLock::new(),
         }))
+    }
+
+    /// Uses this database to find out which rows a join has read. Otherwise these are all rows of the table.
+    pub fn set_database(&self, database: mysql::Opts) {
+        // The first one stays.
+        self.0.lookup.get_or_init(|| Arc::new(Lookup::new(database)));
     }
 
     /// Uses these news of writes from now on. Without news, nothing is stored or replayed.
@@ -293,7 +304,7 @@ impl Bridge {
         let start = Instant::now();
         let rendered = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await;
         let took = start.elapsed();
-        let whole = match rendered {
+        let mut whole = match rendered {
             Ok(Rendered::Whole(whole)) => whole,
             Ok(Rendered::Stream(response)) => {
                 asked.route.forwarded("not stored: a stream, or too large", took);
@@ -311,9 +322,10 @@ impl Bridge {
         if why == Why::OtherClient {
             self.compare_with_other(feed, asked, &key, &whole.answer).await;
         }
-        let stored = visible
-            .map_err(|unknown| unknown.0)
-            .and_then(|since| self.store(feed, asked, left_out, start, since, &whole));
+        let stored = match visible {
+            Ok(since) => self.store(feed, asked, left_out, start, since, &mut whole).await,
+            Err(unknown) => Err(unknown.0),
+        };
         let response = match stored {
             Ok(stored) => {
                 asked.route.forwarded(&why.describe(), took);
@@ -339,18 +351,19 @@ impl Bridge {
     ///
     /// # Errors
     /// Why it may not be stored.
-    fn store(
+    async fn store(
         &self,
         feed: &dyn Feed,
         asked: &Asked,
         left_out: u64,
         start: Instant,
         since: u64,
-        whole: &Whole,
+        whole: &mut Whole,
     ) -> Result<Stored, String> {
         if let Some(why) = asked.route.varies() {
             return Err(why.to_owned());
         }
+        let reads = whole.record.as_mut().map(|record| std::mem::take(&mut record.reads));
         let record = whole.record.as_ref();
         if let Some(record) = record.filter(|record| !record.store) {
             return Err(record.why.chars().take(200).collect());
@@ -363,8 +376,12 @@ impl Bridge {
             return Err("the object cache may be older than the news".to_owned());
         }
         whole.answer.storable(record.is_some_and(|record| record.user > 0))?;
-        let names = match record {
-            Some(record) if feed.has_names() => record.names(),
+        let found = match reads {
+            Some(reads) => Some(self.found(reads).await?),
+            None => None,
+        };
+        let names = match &found {
+            Some(found) if feed.has_names() => found.names(),
             _ => vec![Name::All],
         };
         let dependencies = feed
@@ -373,9 +390,31 @@ impl Bridge {
             .map_err(|name| format!("{name} was written meanwhile, or by itself"))?;
         let mut answer = whole.answer.clone();
         stored::prepare(&mut answer);
-        let until = stored::end(start, self.0.settings.age(&asked.target), record.and_then(|record| record.age));
+        let ages = [record.and_then(|record| record.age), found.and_then(|found| found.age)];
+        let own_age = ages.into_iter().flatten().min();
+        let until = stored::end(start, self.0.settings.age(&asked.target), own_age);
         let is_for_visitor = !key::has_credentials(&asked.parts);
         Ok(Stored { answer, dependencies, left_out, is_for_visitor, at: start, until, replays: 0.into() })
+    }
+
+    /// What a response has read.
+    ///
+    /// # Errors
+    /// Why it may not be stored.
+    async fn found(&self, reads: Reads) -> Result<Found, String> {
+        let lookup = self.0.lookup.get().cloned();
+        let found = tokio::task::spawn_blocking(move || {
+            let mut found = reads.found();
+            if found.why.is_none() && found.has_lookups() {
+                found.looked_up(|sql| lookup.as_ref().and_then(|lookup| lookup.first_column(sql)));
+            }
+            found
+        });
+        let mut found = found.await.map_err(|error| error.to_string())?;
+        match found.why.take() {
+            Some(why) => Err(why.chars().take(200).collect()),
+            None => Ok(found),
+        }
     }
 
     /// Compares a rendering with the stored response for another client, which is still current.
@@ -426,7 +465,7 @@ impl Bridge {
     async fn render_again(&self, feed: &dyn Feed, asked: &Asked, key: Key, stored: &Stored) {
         let Ok(since) = feed.visible().await else { return };
         let start = Instant::now();
-        let Ok(Rendered::Whole(whole)) = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await
+        let Ok(Rendered::Whole(mut whole)) = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await
         else {
             return;
         };
@@ -460,7 +499,7 @@ impl Bridge {
         if left_out != stored.left_out {
             asked.route.same_for_other();
         }
-        if let Ok(renewed) = self.store(feed, asked, left_out, start, since, &whole) {
+        if let Ok(renewed) = self.store(feed, asked, left_out, start, since, &mut whole).await {
             self.0.store.insert(key, Arc::new(renewed));
         }
     }

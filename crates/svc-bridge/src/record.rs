@@ -1,12 +1,15 @@
 //! Records: what WordPress read to render a response. The connector sends one in front of the body if a signed header asks for it.
 
+use std::io::Read as _;
+
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use flate2::read::ZlibDecoder;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderName, HeaderValue, Method};
 use serde::Deserialize;
 use sha2::Sha256;
 
-use crate::names::Name;
+use crate::reads::Reads;
 
 /// The header with which a record is asked for, and which announces one.
 pub const HEADER: HeaderName = HeaderName::from_static("x-svc-record");
@@ -20,7 +23,9 @@ pub const MAX_RECORD: usize = 1 << 20;
 /// The record of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Record {
-    names: Vec<String>,
+    /// What was read.
+    #[serde(flatten)]
+    pub(crate) reads: Reads,
     /// Seconds for which the response may be stored at most, because it depends on a clock.
     pub age: Option<u64>,
     /// Whether it may be stored at all.
@@ -36,13 +41,6 @@ pub struct Record {
     /// The current user; 0 for visitors.
     #[serde(default)]
     pub user: u64,
-}
-
-impl Record {
-    /// The parts of the database that were read.
-    pub fn names(&self) -> Vec<Name> {
-        self.names.iter().map(|name| Name::parse(name)).collect()
-    }
 }
 
 /// A record that cannot be used: it is not signed for this request, or has another form.
@@ -99,13 +97,16 @@ impl Recorder {
         self.verify(asked, prefix.get(8..PREFIX - 1).ok_or(Invalid)?, json)
     }
 
-    /// Reads the record in a header, which responses without a body have.
+    /// Reads the record in a header, compressed, which responses without a body have.
     ///
     /// # Errors
     /// If it is not signed for this request.
     pub fn read_header(&self, asked: &Asked, value: &HeaderValue) -> Result<Record, Invalid> {
         let (json, signature) = value.to_str().ok().and_then(|text| text.split_once('.')).ok_or(Invalid)?;
-        let json = BASE64_STANDARD.decode(json).map_err(|_| Invalid)?;
+        let compressed = BASE64_STANDARD.decode(json).map_err(|_| Invalid)?;
+        let mut json = Vec::new();
+        let limit = MAX_RECORD as u64;
+        ZlibDecoder::new(&*compressed).take(limit).read_to_end(&mut json).map_err(|_| Invalid)?;
         self.verify(asked, signature.as_bytes(), &json)
     }
 
@@ -133,7 +134,12 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use flate2::{Compression, write::ZlibEncoder};
+
     use super::*;
+    use crate::names::Name;
 
     /// A body with a record, as the connector sends it.
     fn body(recorder: &Recorder, nonce: &str, json: &str, rest: &str) -> Vec<u8> {
@@ -150,13 +156,17 @@ mod tests {
         let length = Recorder::length(&whole).unwrap();
         let (prefix, rest) = whole.split_at(PREFIX);
         let record = recorder.read(&asked, prefix, &rest[..length]).unwrap();
-        assert_eq!(record.names(), [Name::row("posts", 5), Name::row("options", "a")]);
+        let mut names = record.reads.found().names();
+        names.sort();
+        assert_eq!(names, [Name::row("options", "a"), Name::row("posts", 5)]);
         assert_eq!(&rest[length..], b"[]");
         let other = recorder.ask(&Method::GET, "/wp-json/", 1_700_000_000, "m".repeat(32));
         assert_eq!(recorder.read(&other, prefix, &rest[..length]), Err(Invalid));
         assert_eq!(recorder.read(&asked, prefix, &rest[..length - 1]), Err(Invalid));
         assert_eq!(Recorder::new(b"other").read(&asked, prefix, &rest[..length]), Err(Invalid));
-        let mut header = BASE64_STANDARD.encode(json).into_bytes();
+        let mut compressed = ZlibEncoder::new(Vec::new(), Compression::default());
+        compressed.write_all(json.as_bytes()).unwrap();
+        let mut header = BASE64_STANDARD.encode(compressed.finish().unwrap()).into_bytes();
         header.extend(b".");
         header.extend(&prefix[8..PREFIX - 1]);
         let value = HeaderValue::from_bytes(&header).unwrap();

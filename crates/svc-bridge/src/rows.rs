@@ -71,6 +71,18 @@ impl Condition {
         self.0.iter().all(|(column, values)| row.get(column).is_none_or(|value| values.may_have(value)))
     }
 
+    /// The condition in SQL. `quoted` makes a literal of a text.
+    pub(crate) fn to_sql(&self, quoted: impl Fn(&str) -> String) -> String {
+        let part = |(column, values): &(Box<str>, Values)| {
+            let values: Vec<String> = match values {
+                Values::Texts(texts) => texts.iter().map(|text| quoted(text)).collect(),
+                Values::Numbers(numbers) => numbers.iter().map(i128::to_string).collect(),
+            };
+            format!("`{column}` IN ({})", values.join(","))
+        };
+        self.0.iter().map(part).collect::<Vec<_>>().join(" AND ")
+    }
+
     /// Approximate size, in bytes.
     pub fn size(&self) -> usize {
         let values = |values: &Values| match values {

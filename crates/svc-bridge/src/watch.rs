@@ -76,6 +76,7 @@ impl Watch {
     /// Looks for news for this bridge. In `folder`, if given, are a report for `doctor`, and the stored responses of the previous
     /// process, with which it continues.
     pub fn new(bridge: Bridge, sources: Sources, folder: Option<PathBuf>) -> Self {
+        bridge.set_database(sources.database.clone());
         Watch { bridge, sources, folder, state: Mutex::default() }
     }
 

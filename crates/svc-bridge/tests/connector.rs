@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-/// The names of parts of the database that the connector finds in statements, as `connector/statements.txt` lists them.
+/// The names of parts of the database that statements write, as `connector/statements.txt` lists them.
 #[test]
-fn the_connector_names_what_statements_read_and_write() {
+fn the_connector_names_what_statements_write() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/connector/test.php");
     let output = match Command::new("php").arg(script).output() {
         Ok(output) => output,

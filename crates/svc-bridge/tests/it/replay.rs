@@ -28,6 +28,33 @@ async fn a_response_is_replayed_until_something_that_it_read_changes() {
 }
 
 #[tokio::test]
+async fn statements_that_the_record_has_are_examined() {
+    let site = Site::start(|_| (), true).await;
+    let join = "SELECT * FROM wp_posts p, wp_postmeta m WHERE p.ID = m.post_id AND p.post_type = 'page'";
+    let one = "SELECT * FROM wp_posts WHERE ID = 5";
+    for (target, sql, written, other) in [
+        ("/wp-json/one", one, "posts/5", "posts/6"),
+        // Without a database, it is not known which rows the join has found.
+        ("/wp-json/join", join, "postmeta/7", "termmeta/7"),
+        ("/wp-json/clock", "SELECT * FROM wp_a WHERE b > NOW()", "a", "b"),
+    ] {
+        let record = json!({"prefix": "wp_", "database": "site", "sql": [sql], "options": ["Home"]});
+        site.page(target, Page { status: 200, names: Some(Vec::new()), record, ..Page::default() });
+        site.get(target).await;
+        site.news.write(other);
+        assert!(site.get(target).await.is_hit(), "{target}");
+        for written in [written, "options/home"] {
+            site.news.write(written);
+            assert!(!site.get(target).await.is_hit(), "{target} {written}");
+        }
+    }
+    let record = json!({"prefix": "wp_", "database": "site", "sql": ["SELECT RAND()"]});
+    site.page("/wp-json/chance", Page { status: 200, names: Some(Vec::new()), record, ..Page::default() });
+    site.get("/wp-json/chance").await;
+    assert!(!site.get("/wp-json/chance").await.is_hit());
+}
+
+#[tokio::test]
 async fn what_each_rendering_writes_is_tolerated_if_it_does_not_matter() {
     let site = Site::start(|_| (), true).await;
     let names = &["options/last_request", "options/blogname"];

@@ -1,0 +1,433 @@
+//! The parts of the database that a statement reads.
+
+use super::{
+    Site,
+    clock::{BARE, CLOCKS, Clock, UNSTABLE, is_setting},
+    conditions::{Constraints, constraints},
+    joins::{self, Join},
+    tokens::{CLAUSES, Named, Statement, is, is_identifier, is_one, name, tokens},
+    whole,
+};
+use crate::names::{Name, SESSIONS};
+
+/// Deepest nesting of statements that is examined.
+const MAX_DEPTH: usize = 20;
+
+/// What a statement reads.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// Why what it finds is not the same the next time.
+    pub(crate) why: Option<String>,
+    /// Whether it compares something with the clock.
+    pub(crate) is_clocked: bool,
+    /// The parts that it reads.
+    pub(crate) names: Vec<Name>,
+    /// If the rows that it finds show which terms it has read: their parts if the rows are not known.
+    pub(crate) terms: Option<Terms>,
+    /// Whether the row that it finds is the only user with that name.
+    pub(crate) is_login: bool,
+    /// Joins of which rows of one table show which rows of another can be found.
+    pub(crate) joins: Vec<Join>,
+}
+
+/// A statement that finds a row for each term that it looks at.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    /// What it reads if the rows are not known.
+    pub(crate) names: Vec<Name>,
+    /// Its tables and its condition.
+    pub(crate) text: String,
+    /// Whether it only counts them.
+    pub(crate) counts: bool,
+    /// Number of rows from which on it may have found only some of them.
+    pub(crate) limit: usize,
+}
+
+impl Read {
+    /// Examines a statement. One that only writes reads nothing.
+    pub(crate) fn of(sql: &str, site: &Site, clock: &Clock) -> Self {
+        let start = sql.trim_start_matches(|c: char| c.is_whitespace() || c == '(' || c == ';');
+        let end = start.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(start.len());
+        let tokens = tokens(sql);
+        let word = |token: &&&str| token.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let verb = match (&start[..end], &tokens) {
+            ("", Some(tokens)) => tokens.iter().find(word).copied().unwrap_or_default(),
+            (verb, _) => verb,
+        };
+        let mut reader = Reader { read: Read::default(), site, is_foreign: false };
+        let reads = ["SELECT", "WITH", "VALUES", "SHOW", "DESC", "DESCRIBE", "EXPLAIN", "CHECK", "CHECKSUM", "TABLE"];
+        if is_one(verb, &reads) {
+            match tokens {
+                Some(tokens) => reader.statement(verb, tokens, clock),
+                None => reader.refuse("a statement that cannot be read"),
+            }
+        } else if is_one(verb, &["DO", "HANDLER", "CALL", "EXECUTE", "HELP", "XA"]) {
+            reader.refuse(format!("the statement {}", verb.to_ascii_uppercase()));
+        }
+        reader.read
+    }
+}
+
+struct Reader<'a> {
+    read: Read,
+    site: &'a Site,
+    is_foreign: bool,
+}
+
+impl Reader<'_> {
+    fn refuse(&mut self, why: impl Into<String>) {
+        self.read.why.get_or_insert(why.into());
+    }
+
+    fn add(&mut self, names: impl IntoIterator<Item = Name>) {
+        for name in names {
+            if !self.read.names.contains(&name) {
+                self.read.names.push(name);
+            }
+        }
+    }
+
+    fn statement(&mut self, verb: &str, mut tokens: Vec<&str>, clock: &Clock) {
+        tokens.pop_if(|last| *last == ";");
+        let s = Statement::new(tokens);
+        if !is_one(verb, &["SELECT", "WITH"]) {
+            return self.definitions(&s);
+        }
+        if let Some(why) = self.unstable(&s, clock) {
+            return self.refuse(why);
+        }
+        if s.has_one(&["TABLE"]) {
+            self.refuse("the statement TABLE");
+        } else if is(verb, "WITH") || s.all().contains(&";") {
+            self.everything_named(&s);
+        } else {
+            let is_only = s.all().iter().filter(|token| is(token, "SELECT")).count() == 1;
+            self.select(s.all(), is_only, MAX_DEPTH);
+        }
+        if self.is_foreign {
+            self.refuse("another database");
+        }
+    }
+
+    /// Why the statement finds something else the next time, though no row has changed. Notes clocks in conditions.
+    fn unstable(&mut self, s: &Statement<'_>, clock: &Clock) -> Option<String> {
+        let mut in_condition = vec![false];
+        for (at, token) in s.all().iter().enumerate() {
+            let is_inside = in_condition.last().copied().unwrap_or_default();
+            match *token {
+                "(" => in_condition.push(is_inside),
+                ")" if in_condition.len() > 1 => drop(in_condition.pop()),
+                token if is_one(token, &["WHERE", "ON", "SELECT", "UNION"]) || is_one(token, &CLAUSES) => {
+                    if let Some(last) = in_condition.last_mut() {
+                        *last = is_one(token, &["WHERE", "ON"]);
+                    }
+                }
+                _ => {}
+            }
+            let has_point = s.at(at + 1) == ".";
+            if token.starts_with("@@") && is_setting(&s.slice(at, at + if has_point { 3 } else { 1 }).concat()) {
+                self.read.is_clocked = true;
+                continue;
+            }
+            if token.starts_with('@') {
+                return Some("a variable of the database".to_owned());
+            }
+            if *token == "/*" {
+                return Some("a comment that is executed".to_owned());
+            }
+            let is_after_point = at > 0 && s.at(at - 1) == ".";
+            let is_function = !is_after_point && (s.at(at + 1) == "(" || is_one(token, &BARE));
+            let is_clock =
+                is_function && (is_one(token, &CLOCKS) || is(token, "UNIX_TIMESTAMP") && s.at(at + 2) == ")");
+            if !is_clock && is_function && is_one(token, &UNSTABLE) {
+                return Some(format!("the function {}", token.to_ascii_uppercase()));
+            }
+            let is_time = is_clock || clock.is_time(token);
+            if is_time && !in_condition.last().copied().unwrap_or_default() {
+                return Some(match is_clock {
+                    true => format!("the function {}", token.to_ascii_uppercase()),
+                    false => "the time in a statement".to_owned(),
+                });
+            }
+            self.read.is_clocked |= is_time;
+        }
+        None
+    }
+
+    /// Definitions of tables, which change only together with whole tables.
+    fn definitions(&mut self, s: &Statement<'_>) {
+        let verb = s.at(0);
+        let mut at = 1;
+        if is(verb, "SHOW") && s.is(1, "TABLES") && s.is(2, "LIKE") && s.len() == 4 {
+            let table = super::tokens::content(s.at(3)).unwrap_or_default().replace("\\\\_", "_").replace("\\_", "_");
+            let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+            if !table.is_empty() && table.bytes().all(is_name) {
+                let short = self.site.short(&table.to_ascii_lowercase());
+                return self.add([Name::row(short, "")]);
+            }
+        }
+        if is(verb, "SHOW") {
+            while is_one(s.at(at), &["FULL", "EXTENDED"]) {
+                at += 1;
+            }
+            let is_create = at == 1 && s.is(1, "CREATE") && s.is(2, "TABLE");
+            let is_list = is_one(s.at(at), &["COLUMNS", "FIELDS", "INDEX", "INDEXES", "KEYS"])
+                && is_one(s.at(at + 1), &["FROM", "IN"]);
+            at = if is_create || is_list { at + 2 } else { 0 };
+        }
+        if at == 0 || !is_one(verb, &["SHOW", "DESC", "DESCRIBE"]) {
+            return self.refuse(format!("the statement {}", verb.to_ascii_uppercase()));
+        }
+        let table = s.table_at(&mut at, self.site, &mut self.is_foreign);
+        let name = table.map_or(Name::All, |table| Name::row(self.site.short(&table), ""));
+        self.add([name]);
+    }
+
+    /// All tables that a statement names anywhere.
+    fn everything_named(&mut self, s: &Statement<'_>) {
+        let mut names = Vec::new();
+        for (at, token) in s.all().iter().enumerate() {
+            if is_one(token, &["FROM", "JOIN", "UPDATE", "INTO", "TABLE"]) {
+                let end = s.find(&CLAUSES, at + 1, s.len());
+                let tables = s.tables(at + 1, end, self.site, &mut self.is_foreign);
+                names.extend(tables.iter().map(|(_, table)| whole(&self.site.short(table))));
+            } else if is_identifier(token) && !self.site.prefix.is_empty() && name(token).starts_with(&self.site.prefix)
+            {
+                names.push(whole(&self.site.short(&name(token))));
+            }
+        }
+        if names.is_empty() {
+            names.push(Name::All);
+        }
+        if names.contains(&Name::table("usermeta")) {
+            names.push(Name::table(SESSIONS));
+        }
+        self.add(names);
+    }
+
+    /// A SELECT, with those inside it.
+    fn select(&mut self, tokens: &[&str], is_only: bool, depth: usize) {
+        let s = Statement::new(tokens.to_vec());
+        if is_only && s.is(0, "SELECT") {
+            return self.single(&s, true);
+        }
+        if depth == 0 {
+            return self.everything_named(&s);
+        }
+        let mut flat = Vec::new();
+        let mut at = 0;
+        while at < s.len() {
+            if s.at(at) == "(" && s.is(at + 1, "SELECT") {
+                let after = s.after(at);
+                self.select(s.slice(at + 1, after.saturating_sub(1)), is_only, depth - 1);
+                flat.push("?");
+                at = after;
+            } else {
+                flat.push(s.at(at));
+                at += 1;
+            }
+        }
+        let s = Statement::new(flat);
+        let mut from = 0;
+        while from < s.len() {
+            let end = s.find(&["UNION", "EXCEPT", "INTERSECT", "MINUS"], from, s.len());
+            self.single(&Statement::new(s.slice(from, end).to_vec()), false);
+            from = end + 1;
+        }
+    }
+
+    /// A SELECT without others in it. `is_only` is whether the statement has no others at all, so that its rows are those of this one.
+    fn single(&mut self, s: &Statement<'_>, is_only: bool) {
+        let from = s.find(&["FROM"], 0, s.len());
+        if from == s.len() {
+            return;
+        }
+        let site = self.site;
+        let condition = s.find(&CLAUSES, from + 1, s.len());
+        let tables = s.tables(from + 1, condition, site, &mut self.is_foreign);
+        if tables.is_empty() && !s.all().contains(&"?") {
+            return self.add([Name::All]);
+        }
+        let (mut end, mut found) = (condition, Constraints::default());
+        if s.is(condition, "WHERE") {
+            end = s.find(&CLAUSES, condition + 1, s.len());
+            found = constraints(s, condition + 1, end);
+        }
+        for (alias, on, stop) in joins::conditions(s, from, condition) {
+            // Of a table that is joined, only the rows for which this is true.
+            if tables.iter().any(|(known, _)| *known == alias) {
+                for (key, values) in constraints(s, on, stop).of_alias(&alias) {
+                    found.add(key, values);
+                }
+            }
+        }
+        let mut names: Vec<(String, Vec<Name>)> = Vec::new();
+        for (alias, table) in tables.iter().filter(|(_, table)| site.short(table) != "dual") {
+            names.push((alias.clone(), found.names(alias, &site.short(table))));
+        }
+        if is_only && let Some((counts, limit)) = self.finds_terms(&tables, &names, s, condition, end) {
+            let (narrow, wide): (Vec<_>, Vec<_>) =
+                names.into_iter().partition(|(_, names)| matches!(names.first(), Some(Name::Row(..))));
+            names = narrow;
+            let text = s.slice(from, end).join(" ");
+            self.read.terms =
+                Some(Terms { names: wide.into_iter().flat_map(|(_, names)| names).collect(), text, counts, limit });
+        }
+        let is_user = tables.iter().all(|(_, table)| site.short(table) == "users") && tables.len() == 1;
+        if is_only && is_user && found.get(".user_login").is_some_and(|values| values.len() == 1) {
+            self.read.is_login = true;
+            return;
+        }
+        if tables.len() > 1
+            && self.read.terms.is_none()
+            && let Some(join) = Join::of(&tables, &names, s, (from, condition, end), site)
+        {
+            names.retain(|(alias, _)| join.open.iter().all(|(open, _)| open != alias));
+            self.read.joins.push(join);
+        }
+        self.add(names.into_iter().flat_map(|(_, names)| names));
+    }
+
+    /// Whether a SELECT finds a row for each term that it looks at: those of objects or ids, of which only the taxonomy and these ids decide
+    /// whether they are found. Returns whether it only counts them, and the limit of its rows.
+    fn finds_terms(
+        &self,
+        tables: &[Named],
+        names: &[(String, Vec<Name>)],
+        s: &Statement<'_>,
+        condition: usize,
+        end: usize,
+    ) -> Option<(bool, usize)> {
+        let mut short: Vec<String> = tables.iter().map(|(_, table)| self.site.short(table)).collect();
+        short.sort_unstable();
+        let n = short.len();
+        short.dedup();
+        let is_of_terms = |table: &String| ["terms", "term_taxonomy", "term_relationships"].contains(&table.as_str());
+        if short.len() < 2 || short.len() < n || !short.iter().all(is_of_terms) || names.len() < n {
+            return None;
+        }
+        if s.find(&["GROUP", "HAVING"], condition, s.len()) < s.len()
+            || s.all().contains(&"?")
+            || s.has_one(&["LEFT", "RIGHT", "CROSS", "NATURAL"])
+        {
+            return None;
+        }
+        let at = s.find(&["LIMIT"], condition, s.len());
+        let limit = match s.slice((at + 1).min(s.len()), s.len()) {
+            [] => usize::MAX,
+            ["0", ",", limit] | [limit] => limit.parse().ok()?,
+            _ => return None,
+        };
+        let is_row = |names: &[Name]| matches!(names.first(), Some(Name::Row(..)));
+        let is_open = |names: &[Name]| {
+            !is_row(names)
+                && names.first().and_then(Name::table_name).is_some_and(|table| table.starts_with("term_relationships"))
+        };
+        if names.iter().any(|(_, names)| is_open(names)) || !names.iter().any(|(_, names)| is_row(names)) {
+            return None;
+        }
+        let allowed = ["and", "in", "term_id", "term_taxonomy_id", "taxonomy", "object_id"];
+        let mut at = condition + 1;
+        while at < end {
+            at += if s.at(at + 1) == "." && is_identifier(s.at(at)) { 2 } else { 0 };
+            if is_identifier(s.at(at)) && !allowed.contains(&name(s.at(at)).as_str()) {
+                return None;
+            }
+            at += 1;
+        }
+        let from = s.find(&["FROM"], 0, s.len());
+        Some((s.slice(0, from).iter().any(|token| is(token, "COUNT")), limit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Statements, each with what it reads in the next line: names, and after "rows or" those of the rows that it finds if they are not known. After
+    /// "joined" are the tables of which rows are looked up.
+    const STATEMENTS: &str = include_str!("reads.txt");
+
+    fn read(sql: &str, clock: &Clock) -> String {
+        let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned() };
+        let read = Read::of(sql, &site, clock);
+        if let Some(why) = read.why {
+            return format!("unstable: {why}");
+        }
+        let names = |names: &[Name]| names.iter().map(Name::to_string).collect::<Vec<_>>().join(" ");
+        let mut text = format!("reads {}", names(&read.names));
+        if let Some(terms) = &read.terms {
+            text += &format!(" rows or {}", names(&terms.names));
+        }
+        for join in &read.joins {
+            text += " joined";
+            join.open.iter().for_each(|(_, table)| text += &format!(" {table}"));
+        }
+        text += if read.is_login { " row or users" } else { "" };
+        text += if read.is_clocked { " and the clock" } else { "" };
+        text.trim_end().to_owned()
+    }
+
+    #[test]
+    fn statements_name_what_they_read() {
+        let mut lines = STATEMENTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut wrong = Vec::new();
+        while let (Some(sql), Some(expected)) = (lines.next(), lines.next()) {
+            let found = read(&sql.replace("\\n", "\n"), &Clock::default());
+            if found != expected.trim() {
+                wrong.push(format!("{sql}\n  found: {found}\n  right: {}", expected.trim()));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn long_and_nested_statements() {
+        let ids = |n: usize| (1..=n).map(|id| id.to_string()).collect::<Vec<_>>().join(",");
+        let long = "it''s \\\"a\\\" text \\\\ ".repeat(20_000);
+        let ands = |n: usize| format!("{}ID = 5{}", "(1 = 1 AND ".repeat(n), ")".repeat(n));
+        for (sql, expected) in [
+            (format!("SELECT * FROM wp_posts WHERE ID IN ({})", ids(600)), "reads posts"),
+            (
+                format!("SELECT * FROM wp_posts WHERE ID IN ({})", ids(60_000)),
+                "unstable: a statement that cannot be read",
+            ),
+            (format!("SELECT 1 FROM wp_posts WHERE {}ID = 5{}", "(".repeat(2_000), ")".repeat(2_000)), "reads posts/5"),
+            (format!("SELECT 1 FROM wp_posts WHERE {}", ands(20)), "reads posts/5"),
+            (format!("SELECT 1 FROM wp_posts WHERE {}", ands(5_000)), "reads posts"),
+            (format!("{}1{}", "SELECT (".repeat(5_000), ")".repeat(5_000)), "reads *"),
+            ("(".repeat(60_000), "reads"),
+            (format!("SELECT * FROM wp_posts WHERE post_title = '{long}' AND ID = 5"), "reads posts/5"),
+            ("SELECT * FROM wp_posts WHERE post_title = 'a".to_owned(), "unstable: a statement that cannot be read"),
+            ("SELECT * FROM wp_posts WHERE ID = 5 /* a".to_owned(), "unstable: a comment that is executed"),
+        ] {
+            assert_eq!(read(&sql, &Clock::default()), expected, "{}", &sql[..60.min(sql.len())]);
+        }
+        for number in ["7", "07", "'7'"] {
+            assert_eq!(
+                read(&format!("SELECT * FROM wp_posts WHERE ID = {number}"), &Clock::default()),
+                "reads posts/7"
+            );
+        }
+        for number in ["7e1", "7.5", "-7", "0x7"] {
+            assert_eq!(read(&format!("SELECT * FROM wp_posts WHERE ID = {number}"), &Clock::default()), "reads posts");
+        }
+    }
+
+    #[test]
+    fn times_of_the_clock() {
+        // 2026-11-27 14:00:00 UTC.
+        let clock = Clock { start: 1_795_788_000, end: 1_795_788_002, offset: 3_600 };
+        for (sql, expected) in [
+            ("SELECT ID FROM wp_posts WHERE post_date < '2026-11-27 14:00:05'", "reads posts and the clock"),
+            ("SELECT ID FROM wp_posts WHERE post_date < '2026-11-27 15:00:01'", "reads posts and the clock"),
+            ("SELECT ID FROM wp_posts WHERE post_date < '2026-11-27 16:00:01'", "reads posts"),
+            ("SELECT ID FROM wp_posts WHERE post_date < '2024-01-01 00:00:00'", "reads posts"),
+            ("SELECT ID, 1795788001 FROM wp_posts", "unstable: the time in a statement"),
+            ("SELECT ID FROM wp_posts WHERE ID < 1795788001", "reads posts and the clock"),
+            ("SELECT ID FROM wp_posts WHERE ID < 1795788101", "reads posts"),
+        ] {
+            assert_eq!(read(sql, &clock), expected, "{sql}");
+        }
+    }
+}
