@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
 mod admin;
+#[path = "../../crates/svc-auth/tests/authenticator/mod.rs"]
+mod authenticator;
 mod backup_bucket;
 mod browser;
 mod bucket;
@@ -31,6 +33,7 @@ mod openapi;
 mod outgoing;
 mod pages;
 mod parallel;
+mod passkeys;
 mod plugins;
 mod preview_links;
 mod public_site;

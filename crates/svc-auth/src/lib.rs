@@ -9,6 +9,7 @@ mod error;
 pub mod keys;
 pub mod nonce;
 pub mod nonce_check;
+pub mod passkey;
 pub mod password;
 pub mod reset_key;
 pub mod roles;

@@ -1,4 +1,4 @@
-//! Two-factor log-in: the codes of an authenticator app (RFC 6238), and recovery codes, as they are stored with a user.
+//! Two-factor log-in: the codes of an authenticator app (RFC 6238), passkeys and recovery codes, as they are stored with a user.
 //!
 //! The app's secret is stored encrypted with a key that derives from the site's keys: whoever reads the database, or a backup of it,
 //! cannot compute codes. Recovery codes are stored as hashes, which need no key: they work after the site's keys were replaced.
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use svc_model::UserId;
 use totp_rs::Builder;
 
-use crate::{RandomSourceError, Scheme, Secret, crypto, keys::Keys, stored::integer};
+use crate::{RandomSourceError, Scheme, Secret, crypto, keys::Keys, passkey::Passkeys, stored::integer};
 
 /// Key of the user meta.
 pub const META_KEY: &str = "_svc_two_factor";
@@ -144,6 +144,8 @@ pub fn read_set_up(keys: &Keys, user: UserId, session: &str, text: &str, now: i6
 pub enum Accepted {
     /// It is one of the app.
     App,
+    /// It is not a code but a passkey.
+    Passkey,
     /// It is a recovery code, which is used up.
     Recovery,
 }
@@ -151,7 +153,7 @@ pub enum Accepted {
 /// The second factor of a user, as it is stored. `Debug` omits it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TwoFactor {
-    /// The encrypted secret.
+    /// The encrypted secret of the app; empty without an app.
     secret: String,
     /// The number of the last 30 seconds whose code was used.
     last_step: i64,
@@ -159,6 +161,8 @@ pub struct TwoFactor {
     pub since: i64,
     /// Hashes of the unused recovery codes.
     recovery: Vec<String>,
+    /// The passkeys.
+    pub passkeys: Passkeys,
 }
 
 impl std::fmt::Debug for TwoFactor {
@@ -168,22 +172,48 @@ impl std::fmt::Debug for TwoFactor {
 }
 
 impl TwoFactor {
-    /// Turns two-factor log-in on with a code of the app. `None` if the code is wrong. Returns the recovery codes as well.
+    /// A second factor that was turned on at this time, in seconds since the epoch. It must still get an app or a passkey.
+    pub fn since(now: i64) -> Self {
+        TwoFactor {
+            secret: String::new(),
+            last_step: 0,
+            since: now,
+            recovery: Vec::new(),
+            passkeys: Passkeys::default(),
+        }
+    }
+
+    /// Whether it has an app.
+    pub fn has_app(&self) -> bool {
+        !self.secret.is_empty()
+    }
+
+    /// Whether it has an app or a passkey. Recovery codes alone are no second factor.
+    pub fn is_complete(&self) -> bool {
+        self.has_app() || !self.passkeys.list().is_empty()
+    }
+
+    /// Sets the app, if the code is one of it. Returns whether it is.
     ///
     /// # Errors
     /// If the operating system provides no random bytes.
-    pub fn turn_on(
+    pub fn set_app(
+        &mut self,
         keys: &Keys,
         user: UserId,
         secret: &AppSecret,
         code: &str,
         now: i64,
-    ) -> Result<Option<(Self, Vec<Secret>)>, RandomSourceError> {
-        let Some(last_step) = secret.step_of(&typed(code), now) else { return Ok(None) };
-        let sealed = encrypt(keys, &stored_context(user), secret)?;
-        let mut two_factor = TwoFactor { secret: sealed, last_step, since: now, recovery: Vec::new() };
-        let codes = two_factor.renew_recovery_codes(user)?;
-        Ok(Some((two_factor, codes)))
+    ) -> Result<bool, RandomSourceError> {
+        let Some(last_step) = secret.step_of(&typed(code), now) else { return Ok(false) };
+        self.secret = encrypt(keys, &stored_context(user), secret)?;
+        self.last_step = last_step;
+        Ok(true)
+    }
+
+    /// Removes the app.
+    pub fn remove_app(&mut self) {
+        self.secret.clear();
     }
 
     /// Reads the unserialized meta. A value that cannot be read has no valid code: the account stays closed.
@@ -195,12 +225,17 @@ impl TwoFactor {
             last_step: number("last_step"),
             since: number("since"),
             recovery: hashes.map(str::to_owned).collect(),
+            passkeys: Passkeys::from_value(stored),
         }
     }
 
     /// The value to store.
     pub fn to_value(&self) -> Value {
-        json!({"secret": self.secret, "last_step": self.last_step, "since": self.since, "recovery": self.recovery})
+        let [passkeys, used] = self.passkeys.to_values();
+        json!({
+            "secret": self.secret, "last_step": self.last_step, "since": self.since, "recovery": self.recovery,
+            "passkeys": passkeys, "used": used,
+        })
     }
 
     /// Number of recovery codes that are left.
@@ -236,9 +271,9 @@ impl TwoFactor {
         Ok(codes)
     }
 
-    /// What the code of a log-in that waits for it depends on.
-    fn state(&self) -> &str {
-        &self.secret
+    /// What a log-in that waits for the second factor depends on.
+    fn state(&self) -> String {
+        format!("{}|{}", self.secret, self.since)
     }
 }
 
@@ -333,8 +368,12 @@ mod tests {
 
     fn two_factor() -> (AppSecret, TwoFactor, Vec<Secret>) {
         let secret = AppSecret::generate().unwrap();
-        let on = TwoFactor::turn_on(&keys(), ADA, &secret, &code(&secret, NOW), NOW).unwrap();
-        let (two_factor, codes) = on.expect("the code is right");
+        let mut two_factor = TwoFactor::since(NOW);
+        assert!(!two_factor.is_complete() && !two_factor.set_app(&keys(), ADA, &secret, "000", NOW).unwrap());
+        assert!(
+            two_factor.set_app(&keys(), ADA, &secret, &code(&secret, NOW), NOW).unwrap() && two_factor.is_complete()
+        );
+        let codes = two_factor.renew_recovery_codes(ADA).unwrap();
         (secret, two_factor, codes)
     }
 

@@ -128,6 +128,12 @@ impl Brand {
         format!("{}-two-factor-", self.0)
     }
 
+    /// Prefix of the name of the cookie that ties the challenges of the log-in page for passkeys to a browser, before the hash of the
+    /// site URL.
+    pub fn passkey_cookie(&self) -> String {
+        format!("{}-passkey-", self.0)
+    }
+
     /// The CURIE prefix of link relations: `svc` for `https://api.w.org/{rel}`.
     pub fn curie(&self) -> &str {
         &self.0

@@ -7,12 +7,15 @@ mod browser;
 mod comment;
 mod cookies;
 mod details;
+mod factor_changes;
 mod form;
 mod identity;
 mod log_in_out;
 mod lost_password;
+mod passkeys;
 mod post_password;
 mod profile;
+mod proof;
 mod qr;
 mod rate_limit;
 mod redirect;
@@ -31,7 +34,7 @@ use axum::{
     Router,
     extract::{Request, State},
     response::Response,
-    routing::any,
+    routing::{any, get},
 };
 use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::Value;
@@ -78,6 +81,7 @@ pub fn router(pages: Arc<LoginPages>, path: &str) -> Router {
         .route(&login, any(log_in_out::handle))
         .route(&format!("{admin_path}/profile.php"), any(profile::handle))
         .route(&format!("{admin_path}/{}", two_factor::PAGE), any(two_factor::handle))
+        .route(&format!("{admin_path}/{}", passkeys::SCRIPT_NAME), get(passkeys::script))
         .route(&format!("{admin_path}/authorize-application.php"), any(authorize::handle))
         .route(&format!("{admin_path}/install.php"), any(set_up::handle))
         .route(&format!("{admin_path}/admin-ajax.php"), any(ajax));

@@ -18,6 +18,7 @@ use crate::{
     form::{self, Form},
     identity::cookie_value,
     lost_password::REQUESTED,
+    passkeys,
     rate_limit::{LoginFailure, seconds},
     redirect, respond,
     response::{CROSS_SITE, NO_NONCE, PrivateResponse},
@@ -57,6 +58,8 @@ struct LogInPage {
     remember: bool,
     action: String,
     hidden: Vec<Hidden>,
+    /// The JSON for the script that uses a passkey; empty if browsers allow none on this site.
+    passkey: String,
 }
 
 /// The confirmation of a log-out without a valid nonce.
@@ -112,6 +115,7 @@ impl LoginPages {
             Some("lostpassword" | "retrievepassword") => self.request_reset(parts, form, &settings).await,
             Some("rp" | "resetpass") => self.reset_password(parts, form, &settings).await,
             Some(second_factor::ACTION) => self.check_second_factor(parts, form, &settings).await,
+            Some(passkeys::ACTION) => self.log_in_with_passkey(parts, form, &settings).await,
             _ => self.log_in(parts, form, &settings).await,
         }
     }
@@ -123,7 +127,7 @@ impl LoginPages {
             _ if parts.query.has("loggedout") => "You are logged out.",
             _ => "",
         };
-        Ok(self.form(StatusCode::OK, &settings, parts, &parts.query, "", notice))
+        self.form(StatusCode::OK, &settings, parts, &parts.query, "", notice)
     }
 
     pub(crate) fn form(
@@ -134,14 +138,17 @@ impl LoginPages {
         form: &Form,
         error: impl Into<String>,
         notice: &'static str,
-    ) -> PrivateResponse {
+    ) -> Page {
         let error = error.into();
         let brand = &self.identities.site.brand;
         let title = if error.is_empty() || form.has("error") { "Log In" } else { "Login Failed" };
         let redirect_to = [form.get("redirect_to"), parts.query.get("redirect_to")].into_iter().find(|b| !b.is_empty());
         let redirect_to = redirect_to.map_or_else(|| self.admin_url(settings, ""), str::to_owned);
+        let (passkey, mut set) = self.log_in_options(parts, settings)?.unwrap_or_default();
+        set.push(cookies::test_cookie(&brand.test_cookie(), settings, parts.tls));
         let template = LogInPage {
-            page: Frame::new(settings, title),
+            page: self.scripted(Frame::new(settings, title), settings, !passkey.is_empty()),
+            passkey,
             error,
             notice,
             lost_password: redirect::with_query(&self.login_url(settings), &[("action", "lostpassword")]),
@@ -150,15 +157,12 @@ impl LoginPages {
             action: self.login_url(settings),
             hidden: hidden(&[("redirect_to", &redirect_to), ("testcookie", "1")]),
         };
-        PrivateResponse::html(status, &template).cookies(vec![cookies::test_cookie(
-            &brand.test_cookie(),
-            settings,
-            parts.tls,
-        )])
+        Ok(passkeys::with_script(PrivateResponse::html(status, &template), !template.page.script.is_empty())
+            .cookies(set))
     }
 
     async fn log_in(&self, parts: &PrivateRequest, form: &Form, settings: &Settings) -> Page {
-        let refused = |status, error: &str| Ok(self.form(status, settings, parts, form, error, ""));
+        let refused = |status, error: &str| self.form(status, settings, parts, form, error, "");
         let typed = LogInForm { login: form.get("log").trim().to_owned(), password: form.get("pwd").to_owned() };
         // Clients other than browsers post the form without a cookie, and without this field.
         if form.has("testcookie") && cookie_value(&parts.headers, &self.identities.site.brand.test_cookie()).is_none() {

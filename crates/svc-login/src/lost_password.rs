@@ -61,7 +61,7 @@ impl LoginPages {
             _ => "",
         };
         if !mail::is_configured(&self.identities.site) {
-            return Ok(self.form(StatusCode::OK, &settings, parts, &parts.query, error, WITHOUT_MAIL));
+            return self.form(StatusCode::OK, &settings, parts, &parts.query, error, WITHOUT_MAIL);
         }
         let error = if error.is_empty() { String::new() } else { format!("{error} Request a new one.") };
         Ok(self.lost_password_form(StatusCode::OK, &settings, &parts.query, error))

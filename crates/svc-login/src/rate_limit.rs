@@ -190,6 +190,7 @@ pub(crate) enum LoginFailure {
     UnknownUser,
     WrongCurrentPassword,
     WrongCode,
+    WrongPasskey,
     WrongApplicationPassword,
 }
 
@@ -202,6 +203,7 @@ impl LoginFailure {
             LoginFailure::UnknownUser => ("unknown user", "unknown_user"),
             LoginFailure::WrongCurrentPassword => ("wrong current password", "wrong_current_password"),
             LoginFailure::WrongCode => ("wrong code", "wrong_code"),
+            LoginFailure::WrongPasskey => ("wrong passkey", "wrong_passkey"),
             LoginFailure::WrongApplicationPassword => {
                 ("not an application password of this user", "wrong_application_password")
             }
@@ -210,12 +212,13 @@ impl LoginFailure {
 }
 
 /// The names of all reasons in metrics.
-const FAILURES: [&str; 6] = [
+const FAILURES: [&str; 7] = [
     LoginFailure::TooManyAttempts.texts().1,
     LoginFailure::WrongPassword.texts().1,
     LoginFailure::UnknownUser.texts().1,
     LoginFailure::WrongCurrentPassword.texts().1,
     LoginFailure::WrongCode.texts().1,
+    LoginFailure::WrongPasskey.texts().1,
     LoginFailure::WrongApplicationPassword.texts().1,
 ];
 

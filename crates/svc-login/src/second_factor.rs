@@ -1,7 +1,7 @@
-//! The second page of the log-in, which asks for a code.
+//! The second page of the log-in, which asks for a code or a passkey.
 //!
 //! Between the two pages, a signed cookie for the log-in page only says that the password was right. There is no session before the
-//! code is right.
+//! second factor is right.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use http::{StatusCode, header};
 use svc_auth::{
     Secret,
     cookie::site_hash,
+    passkey::{Assertion, PasskeyFault, Purpose},
     two_factor::{LOG_IN_LIFETIME, PendingLogIn, TwoFactor},
 };
 use svc_model::User;
@@ -20,6 +21,7 @@ use crate::{
     LoginPages, Page, PrivateRequest, cookies,
     form::Form,
     identity::cookie_value,
+    passkeys,
     rate_limit::{LoginFailure, seconds},
     redirect,
     response::PrivateResponse,
@@ -46,10 +48,23 @@ struct SecondFactorPage {
     error: String,
     /// Whether the page asks for a recovery code.
     recovery: bool,
+    /// Whether the user has an app.
+    has_app: bool,
     /// URL of the page that asks for the other kind of code.
     other: String,
     action: String,
     hidden: Vec<Hidden>,
+    /// The JSON for the script that uses a passkey; empty without passkeys.
+    passkey: String,
+}
+
+/// A log-in that waits for its second factor, by the cookie.
+struct Waiting {
+    pending: PendingLogIn,
+    user: User,
+    two_factor: TwoFactor,
+    /// The value of the cookie.
+    cookie: String,
 }
 
 impl LoginPages {
@@ -93,14 +108,11 @@ impl LoginPages {
         redirect::with_query(&self.login_url(settings), &query)
     }
 
-    /// The user whose log-in waits for a code, by the cookie.
-    fn pending(
-        &self,
-        parts: &PrivateRequest,
-        settings: &Settings,
-    ) -> Result<Option<(PendingLogIn, User)>, svc_schema::Error> {
-        let Some(value) = cookie_value(&parts.headers, &self.pending_cookie_name(settings)) else { return Ok(None) };
-        let Some((pending, signature)) = PendingLogIn::read(&value) else { return Ok(None) };
+    /// The log-in that waits for its second factor, by the cookie.
+    fn waiting(&self, parts: &PrivateRequest, settings: &Settings) -> Result<Option<Waiting>, svc_schema::Error> {
+        let name = self.pending_cookie_name(settings);
+        let Some(cookie) = cookie_value(&parts.headers, &name) else { return Ok(None) };
+        let Some((pending, signature)) = PendingLogIn::read(&cookie) else { return Ok(None) };
         let (id, now) = (pending.user, self.identities.now(&parts.cx));
         let key = svc_auth::two_factor::META_KEY;
         let (user, stored) = self
@@ -110,72 +122,102 @@ impl LoginPages {
         let (Some(user), Some(stored)) = (user, stored) else { return Ok(None) };
         let two_factor = TwoFactor::from_value(&stored.json());
         let is_valid = pending.is_valid(&self.identities.keys, signature, &user.pass, &two_factor, now);
-        Ok(is_valid.then_some((pending, user)))
+        Ok(is_valid.then_some(Waiting { pending, user, two_factor, cookie }))
     }
 
     /// The page, if a log-in waits.
     pub(crate) fn show_second_factor(&self, parts: &PrivateRequest) -> Page {
         let settings = self.identities.site.settings(&parts.cx)?;
-        if self.pending(parts, &settings)?.is_none() {
-            return Ok(self.second_factor_expired(parts, &parts.query, &settings));
+        match self.waiting(parts, &settings)? {
+            Some(waiting) => {
+                self.second_factor_form(parts, &waiting, StatusCode::OK, &settings, &parts.query, String::new())
+            }
+            None => self.second_factor_expired(parts, &parts.query, &settings),
         }
-        Ok(self.second_factor_form(StatusCode::OK, &settings, &parts.query, String::new()))
     }
 
     /// The first page of the log-in, with a message.
-    fn second_factor_expired(&self, parts: &PrivateRequest, form: &Form, settings: &Settings) -> PrivateResponse {
-        let page = self.form(StatusCode::OK, settings, parts, form, EXPIRED, "");
-        page.cookies(self.pending_cookie(parts, settings, None))
+    fn second_factor_expired(&self, parts: &PrivateRequest, form: &Form, settings: &Settings) -> Page {
+        let page = self.form(StatusCode::OK, settings, parts, form, EXPIRED, "")?;
+        Ok(page.cookies(self.pending_cookie(parts, settings, None)))
     }
 
     fn second_factor_form(
         &self,
+        parts: &PrivateRequest,
+        waiting: &Waiting,
         status: StatusCode,
         settings: &Settings,
         form: &Form,
         error: String,
-    ) -> PrivateResponse {
+    ) -> Page {
         let (recovery, back) = (form.has("recovery"), form.get("redirect_to"));
         let mut fields = vec![("action", ACTION), ("redirect_to", back)];
         if recovery {
             fields.push(("recovery", "1"));
         }
+        let known = &waiting.two_factor.passkeys;
+        let passkey = match self.ceremony(parts, settings, Purpose::SecondFactor, &waiting.cookie) {
+            Some(ceremony) if !known.list().is_empty() => passkeys::request_options(&ceremony, Some(known))?,
+            _ => String::new(),
+        };
+        let page = Frame::new(settings, if error.is_empty() { "Log In" } else { "Login Failed" });
         let template = SecondFactorPage {
-            page: Frame::new(settings, if error.is_empty() { "Log In" } else { "Login Failed" }),
+            page: self.scripted(page, settings, !passkey.is_empty()),
             error,
             recovery,
+            has_app: waiting.two_factor.has_app(),
             other: self.second_factor_url(settings, back, !recovery),
             action: self.login_url(settings),
             hidden: hidden(&fields),
+            passkey,
         };
-        PrivateResponse::html(status, &template)
+        Ok(passkeys::with_script(PrivateResponse::html(status, &template), !template.page.script.is_empty()))
     }
 
-    /// Handles the form: starts the session if the code is right.
+    /// Handles the form: starts the session if the code or the passkey is right.
     pub(crate) async fn check_second_factor(
         &self,
         parts: &PrivateRequest,
         form: &Form,
         settings: &Arc<Settings>,
     ) -> Page {
-        let Some((pending, user)) = self.pending(parts, settings)? else {
-            return Ok(self.second_factor_expired(parts, form, settings));
+        let Some(waiting) = self.waiting(parts, settings)? else {
+            return self.second_factor_expired(parts, form, settings);
         };
-        if form.get("code").trim().is_empty() {
-            return Ok(self.second_factor_form(StatusCode::OK, settings, form, "The code is required.".to_owned()));
+        let refused = |status, text: String| self.second_factor_form(parts, &waiting, status, settings, form, text);
+        let (user, passkey) = (&waiting.user, form.get("passkey"));
+        if form.get("code").trim().is_empty() && passkey.is_empty() {
+            return refused(StatusCode::OK, "The code is required.".to_owned());
         }
-        if let Err(wait) = self.attempts.at_code(parts.client, &user.login) {
+        let counted = match passkey {
+            "" => self.attempts.at_code(parts.client, &user.login),
+            _ => self.attempts.at_form(parts.client, &user.login),
+        };
+        if let Err(wait) = counted {
             self.attempts.report_failed(parts.client, &user.login, LoginFailure::TooManyAttempts);
             let text = format!("Too many attempts. Try again in {} s.", seconds(wait));
-            let page = self.second_factor_form(StatusCode::TOO_MANY_REQUESTS, settings, form, text);
+            let page = refused(StatusCode::TOO_MANY_REQUESTS, text)?;
             return Ok(page.header(header::RETRY_AFTER, seconds(wait)));
         }
-        let code = Secret::new(form.get("code"));
-        if two_factor::accept(self, parts, settings, &user, code).await?.is_none() {
-            self.attempts.report_failed(parts.client, &user.login, LoginFailure::WrongCode);
-            return Ok(self.second_factor_form(StatusCode::OK, settings, form, WRONG.to_owned()));
+        let (why, text) = if passkey.is_empty() {
+            let code = Secret::new(form.get("code"));
+            let accepted = two_factor::accept(self, parts, settings, user, code).await?;
+            (LoginFailure::WrongCode, if accepted { None } else { Some(WRONG.to_owned()) })
+        } else {
+            let ceremony = self.ceremony(parts, settings, Purpose::SecondFactor, &waiting.cookie);
+            let accepted = match (ceremony, Assertion::read(passkey)) {
+                (Some(ceremony), Some(assertion)) => self.accept_passkey(parts, user, ceremony, assertion).await?,
+                _ => Err(PasskeyFault::Unreadable),
+            };
+            (LoginFailure::WrongPasskey, accepted.err().map(|fault| fault.to_string()))
+        };
+        if let Some(text) = text {
+            self.attempts.report_failed(parts.client, &user.login, why);
+            return refused(StatusCode::OK, text);
         }
         self.attempts.form_succeeded(parts.client, &user.login);
+        let Waiting { pending, user, .. } = waiting;
         // The password was replaced by a better hash on the first page, if it had to be.
         let cookies = self.start_session(parts, user, None, pending.remembered, Factors::All).await?;
         let to = self.after_log_in(form, settings, false);

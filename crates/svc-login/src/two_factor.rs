@@ -1,4 +1,4 @@
-//! The page on which users turn two-factor log-in on and off, and how codes are used.
+//! The page on which users turn two-factor log-in on and off, with an app or passkeys, and how codes are used.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use chrono::DateTime;
 use http::{Method, StatusCode, header};
 use svc_auth::{
     RandomSourceError, Secret,
+    passkey::{MAX_NAME, NewPasskey, Passkey, PasskeyFault, Passkeys, Purpose},
     two_factor::{Accepted, AppSecret, META_KEY, TwoFactor, read_set_up, set_up_text},
 };
 use svc_model::User;
@@ -19,18 +20,20 @@ use svc_site::{
     Settings, Site, SiteResult,
     mail::accounts::{TwoFactorEvent, two_factor as tell},
 };
-use svc_store::{MetaKind, StoredText, Tx, meta};
+use svc_store::{Db, MetaKind, StoredText, Tx, meta};
 
 use crate::{
     LoginPages, Page, PrivateRequest, UserSession,
     account::Refusal,
+    factor_changes::{Change, Changed, ChangedBy, add_passkey, change},
     form::{self, Form},
+    passkeys,
     profile::done,
+    proof::Proof,
     qr,
     rate_limit::{LoginFailure, seconds},
     redirect, respond,
     response::PrivateResponse,
-    sessions::change_sessions,
     view::{self, Frame},
 };
 
@@ -40,8 +43,16 @@ pub(crate) const PAGE: &str = "two-factor.php";
 /// Nonce action of the forms.
 const ACTION: &str = "two-factor";
 
-/// Message after a wrong code on the page.
-const WRONG: &str = "The code is wrong, or was used before.";
+/// Values of the query parameter `done` after changes.
+const CHANGED: &str = "changed";
+const PASSKEY_ADDED: &str = "passkey-added";
+
+/// Success messages by the value of the query parameter `done`.
+const DONE: &[(&str, &str)] =
+    &[(CHANGED, "Your two-factor log-in has been changed."), (PASSKEY_ADDED, "The passkey has been added.")];
+
+/// Message on sites on which browsers allow no passkeys.
+const NOT_HERE: &str = "Passkeys require TLS and a host name on this site.";
 
 /// A secret that is offered to the user.
 struct Offer {
@@ -53,22 +64,54 @@ struct Offer {
     sealed: String,
 }
 
+/// A passkey in the list.
+struct PasskeyRow {
+    id: String,
+    name: String,
+    created: String,
+    used: String,
+}
+
 #[derive(Template)]
 #[template(path = "account/two_factor.html")]
 struct TwoFactorPage {
     page: Frame,
     /// Error message; may be empty.
     error: String,
+    notice: &'static str,
     /// Whether the user can do nothing else before it is on.
     required: bool,
-    /// What is offered to set it up; `None` if it is on.
+    is_on: bool,
+    /// What is offered to set up an app; `None` if there is one.
     offer: Option<Offer>,
     /// Since when it is on.
     since: String,
     n_codes: usize,
+    passkeys: Vec<PasskeyRow>,
+    max_name: usize,
+    /// Whether browsers allow passkeys on this site.
+    has_passkeys: bool,
+    /// The JSON for the script that confirms a change with a passkey; empty if the user has none.
+    confirm: String,
     action: String,
     redirect_to: String,
     profile: String,
+    nonce_field: String,
+    nonce: String,
+}
+
+/// The page on which the browser makes a passkey.
+#[derive(Template)]
+#[template(path = "account/add_passkey.html")]
+struct AddPasskeyPage {
+    page: Frame,
+    name: String,
+    /// The JSON for the script.
+    options: String,
+    action: String,
+    /// URL of the page with the list.
+    back: String,
+    redirect_to: String,
     nonce_field: String,
     nonce: String,
 }
@@ -90,17 +133,17 @@ pub(crate) async fn handle(State(pages): State<Arc<LoginPages>>, request: Reques
     respond(&parts.cx, &pages, page)
 }
 
-fn no_random(_: RandomSourceError) -> Error {
+pub(crate) fn no_random(_: RandomSourceError) -> Error {
     Error::new("two_factor_failed", "The server has no random numbers at the moment. Try again.").with_status(503)
 }
 
 /// Reads the second factor of a user.
-fn stored(tx: &mut Tx, user: &User) -> SiteResult<Option<TwoFactor>> {
-    let stored = meta::get(tx, MetaKind::User, user.id.0, META_KEY)?;
+pub(crate) fn stored(db: &mut Db, user: &User) -> SiteResult<Option<TwoFactor>> {
+    let stored = meta::get(db, MetaKind::User, user.id.0, META_KEY)?;
     Ok(stored.map(|stored| TwoFactor::from_value(&stored.json())))
 }
 
-fn store(tx: &mut Tx, user: &User, two_factor: &TwoFactor) -> SiteResult<()> {
+pub(crate) fn store(tx: &mut Tx, user: &User, two_factor: &TwoFactor) -> SiteResult<()> {
     meta::update(tx, MetaKind::User, user.id.0, META_KEY, &StoredText::of(two_factor.to_value()))?;
     Ok(())
 }
@@ -117,26 +160,24 @@ pub fn turn_off(tx: &mut Tx, site: &Site, settings: &Settings, user: &User) -> S
     Ok(was_on)
 }
 
-/// Uses a code of a user for the log-in. `None` if it is wrong. The user is told about a recovery code.
+/// Uses a code of a user for the log-in. Returns whether it is right. The user is told about a recovery code.
 pub(crate) async fn accept(
     pages: &LoginPages,
     parts: &PrivateRequest,
     settings: &Arc<Settings>,
     user: &User,
     code: Secret,
-) -> Result<Option<Accepted>, Error> {
+) -> Result<bool, Error> {
     let (site, settings, user) = (Arc::clone(&pages.identities.site), Arc::clone(settings), user.clone());
     let (keys, now) = (pages.identities.keys.clone(), pages.identities.now(&parts.cx));
     let accept = move |tx: &mut Tx| {
-        let Some(mut two_factor) = stored(tx, &user)? else { return Ok(None) };
-        let accepted = two_factor.accept(&keys, user.id, code.expose(), now);
-        if accepted.is_some() {
-            store(tx, &user, &two_factor)?;
-        }
-        if accepted == Some(Accepted::Recovery) {
+        let Some(mut two_factor) = stored(tx, &user)? else { return Ok(false) };
+        let Some(accepted) = two_factor.accept(&keys, user.id, code.expose(), now) else { return Ok(false) };
+        store(tx, &user, &two_factor)?;
+        if accepted == Accepted::Recovery {
             tell(tx, &site, &settings, &user, TwoFactorEvent::RecoveryCode(two_factor.n_recovery_codes()))?;
         }
-        Ok(accepted)
+        Ok(true)
     };
     pages.identities.site.write(&parts.cx, accept).await
 }
@@ -163,10 +204,8 @@ impl LoginPages {
             Err(page) => return Ok(page),
         };
         match form.get("action") {
-            "turn-on" => self.turn_two_factor_on(parts, &session, &form).await,
-            "new-codes" => self.renew_recovery_codes(parts, &session, &form).await,
-            "turn-off" => self.turn_two_factor_off(parts, &session, &form).await,
-            _ => Ok(view::message(&parts.cx, self, StatusCode::BAD_REQUEST, "Error", "The action is unknown.")),
+            "save-passkey" => self.save_passkey(parts, &session, &form).await,
+            action => self.change_two_factor(parts, &session, &form, action).await,
         }
     }
 
@@ -183,21 +222,47 @@ impl LoginPages {
         let settings = &session.settings;
         let mut page = Frame::new(settings, "Two-Factor Log-In");
         page.account = Some((session.display_name(), self.log_out_url(parts, session)));
-        let since = session.two_factor.as_ref().and_then(|state| DateTime::from_timestamp(state.since, 0));
+        let state = session.two_factor.as_ref();
+        let ceremony = self.ceremony(parts, settings, Purpose::Confirm, &session.token);
+        let known = state.map(|state| &state.passkeys).filter(|passkeys| !passkeys.list().is_empty());
+        let confirm = match (&ceremony, known) {
+            (Some(ceremony), Some(_)) => passkeys::request_options(ceremony, known)?,
+            _ => String::new(),
+        };
+        let row = |passkey: &Passkey| PasskeyRow {
+            id: passkey.id.clone(),
+            name: passkey.name.clone(),
+            created: day(passkey.created),
+            used: if passkey.used == 0 {
+                "never used".to_owned()
+            } else {
+                format!("last used on {}", day(passkey.used))
+            },
+        };
         let template = TwoFactorPage {
-            page,
+            page: self.scripted(page, settings, !confirm.is_empty()),
+            notice: DONE.iter().find(|(value, _)| *value == parts.query.get("done")).map_or("", |(_, text)| text),
             error,
             required: session.must_set_up,
-            offer: if session.two_factor.is_none() { Some(self.offer(parts, session, offered)?) } else { None },
-            since: since.map(|at| at.format("%Y-%m-%d").to_string()).unwrap_or_default(),
-            n_codes: session.two_factor.as_ref().map_or(0, TwoFactor::n_recovery_codes),
+            is_on: state.is_some(),
+            offer: if state.is_some_and(TwoFactor::has_app) {
+                None
+            } else {
+                Some(self.offer(parts, session, offered)?)
+            },
+            since: state.map(|state| day(state.since)).unwrap_or_default(),
+            n_codes: state.map_or(0, TwoFactor::n_recovery_codes),
+            passkeys: known.map_or(&[][..], Passkeys::list).iter().map(row).collect(),
+            max_name: MAX_NAME,
+            has_passkeys: ceremony.is_some(),
+            confirm,
             action: self.admin_url(settings, PAGE),
             redirect_to: redirect::on_site(redirect_to, settings).unwrap_or_default(),
             profile: self.admin_url(settings, "profile.php"),
             nonce_field: self.nonce_field(),
             nonce: self.identities.nonce(&parts.cx, ACTION, session.nonce_subject()),
         };
-        Ok(PrivateResponse::html(status, &template))
+        Ok(passkeys::with_script(PrivateResponse::html(status, &template), !template.page.script.is_empty()))
     }
 
     fn offer(&self, parts: &PrivateRequest, session: &UserSession, offered: Option<&str>) -> Result<Offer, Error> {
@@ -219,7 +284,7 @@ impl LoginPages {
         Ok(Offer { svg, secret: groups.join(" "), sealed })
     }
 
-    /// Checks the password of a form, and counts its code as an attempt.
+    /// Checks the password of a form, and counts its code as an attempt, if it has one.
     async fn check_two_factor_form(
         &self,
         parts: &PrivateRequest,
@@ -227,6 +292,9 @@ impl LoginPages {
         form: &Form,
     ) -> Result<(), Refusal> {
         self.check_current_password(parts, session, form.get("current_password")).await?;
+        if !form.get("passkey").is_empty() {
+            return Ok(());
+        }
         self.attempts.at_code(parts.client, &session.user.login).map_err(|wait| {
             self.attempts.report_failed(parts.client, &session.user.login, LoginFailure::TooManyAttempts);
             Refusal::wait(StatusCode::TOO_MANY_REQUESTS, "Too many attempts.", seconds(wait))
@@ -243,39 +311,127 @@ impl LoginPages {
         })
     }
 
-    fn wrong_code(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
-        self.attempts.report_failed(parts.client, &session.user.login, LoginFailure::WrongCode);
-        self.refuse_two_factor(parts, session, form, Refusal::new(StatusCode::BAD_REQUEST, WRONG))
-    }
-
-    async fn turn_two_factor_on(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
+    /// Handles the forms of the page that need the password, and the second factor if there is one.
+    async fn change_two_factor(
+        &self,
+        parts: &PrivateRequest,
+        session: &UserSession,
+        form: &Form,
+        action: &str,
+    ) -> Page {
+        let (keys, now) = (&self.identities.keys, self.identities.now(&parts.cx));
+        let refused =
+            |text: &str| self.refuse_two_factor(parts, session, form, Refusal::new(StatusCode::BAD_REQUEST, text));
+        let wanted = match action {
+            "turn-on" | "add-app" => {
+                let field = if action == "turn-on" { "code" } else { "app_code" };
+                match read_set_up(keys, session.user.id, &session.token, form.get("offer"), now) {
+                    Some(secret) => Change::AddApp(secret, Secret::new(form.get(field))),
+                    None => return refused("This form has expired. Scan the new code with the app."),
+                }
+            }
+            "new-codes" => Change::NewCodes,
+            "turn-off" => Change::TurnOff,
+            "remove-app" => Change::RemoveApp,
+            "add-passkey" => Change::AddPasskey,
+            _ => match action.strip_prefix("remove-passkey ") {
+                Some(id) => Change::RemovePasskey(id.to_owned()),
+                None => {
+                    let text = "The action is unknown.";
+                    return Ok(view::message(&parts.cx, self, StatusCode::BAD_REQUEST, "Error", text));
+                }
+            },
+        };
         if let Err(refusal) = self.check_two_factor_form(parts, session, form).await {
             return self.refuse_two_factor(parts, session, form, refusal);
         }
-        let (keys, now, user) = (&self.identities.keys, self.identities.now(&parts.cx), session.user.clone());
-        let Some(secret) = read_set_up(keys, user.id, &session.token, form.get("offer"), now) else {
-            let text = "This form has expired. Scan the new code with the app.";
-            return self.refuse_two_factor(parts, session, form, Refusal::new(StatusCode::BAD_REQUEST, text));
-        };
-        let on = TwoFactor::turn_on(keys, user.id, &secret, form.get("code"), now).map_err(no_random)?;
-        let Some((two_factor, codes)) = on else { return self.wrong_code(parts, session, form) };
-        let (site, settings) = (Arc::clone(&self.identities.site), Arc::clone(&session.settings));
-        let (token, login) = (session.token.clone(), user.login.clone());
-        let turn_on = move |tx: &mut Tx| {
-            if stored(tx, &user)?.is_some() {
-                return Ok(false);
+        let settings = &session.settings;
+        let proof = Proof::of(form, self.ceremony(parts, settings, Purpose::Confirm, &session.token));
+        let by = self.changed_by(parts, session);
+        let site = Arc::clone(&self.identities.site);
+        let (is_first, is_off) = (session.two_factor.is_none(), matches!(wanted, Change::TurnOff));
+        let adds_passkey = matches!(wanted, Change::AddPasskey);
+        let changed = move |tx: &mut Tx| change(tx, &site, &by, &proof, &wanted);
+        let login = &session.user.login;
+        let codes = match self.identities.site.write(&parts.cx, changed).await? {
+            Changed::Done(codes) => codes,
+            Changed::Refused(text) => return refused(text),
+            Changed::Wrong(wrong) => {
+                self.attempts.report_failed(parts.client, login, wrong.failure());
+                return refused(&wrong.text());
             }
-            store(tx, &user, &two_factor)?;
-            change_sessions(tx, user.id, |sessions| sessions.remove_others(&token, now))?;
-            tell(tx, &site, &settings, &user, TwoFactorEvent::On)?;
-            Ok(true)
         };
-        if !self.identities.site.write(&parts.cx, turn_on).await? {
-            let text = "Two-factor log-in has been turned on in the meantime.";
-            return Ok(self.message(parts, StatusCode::CONFLICT, "Two-Factor Log-In", text));
+        if adds_passkey {
+            return self.add_passkey_page(parts, session, form);
         }
-        tracing::info!(client = %parts.client, user = login, "a user has turned two-factor log-in on");
-        Ok(self.recovery_codes_page(parts, session, form, codes, true))
+        tracing::info!(client = %parts.client, user = login, action, "a user has changed their two-factor log-in");
+        Ok(match codes {
+            Some(codes) => self.recovery_codes_page(parts, session, form, codes, is_first),
+            None if is_off => self.to_profile(session, done::TWO_FACTOR_OFF),
+            None => self.to_two_factor(session, CHANGED),
+        })
+    }
+
+    fn changed_by(&self, parts: &PrivateRequest, session: &UserSession) -> ChangedBy {
+        ChangedBy {
+            settings: Arc::clone(&session.settings),
+            user: session.user.clone(),
+            token: session.token.clone(),
+            keys: self.identities.keys.clone(),
+            now: self.identities.now(&parts.cx),
+        }
+    }
+
+    /// A redirect to the page, which then shows a message of [`DONE`].
+    fn to_two_factor(&self, session: &UserSession, done: &str) -> PrivateResponse {
+        let page = self.admin_url(&session.settings, PAGE);
+        PrivateResponse::redirect(&redirect::with_query(&page, &[("done", done)]))
+    }
+
+    /// The page on which the browser makes a passkey. Only this page has challenges for new passkeys, so that they prove that the
+    /// password, and the second factor if there is one, were right.
+    fn add_passkey_page(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
+        let settings = &session.settings;
+        let Some(ceremony) = self.ceremony(parts, settings, Purpose::Add, &session.token) else {
+            let refusal = Refusal::new(StatusCode::BAD_REQUEST, NOT_HERE);
+            return self.refuse_two_factor(parts, session, form, refusal);
+        };
+        let mut page = Frame::new(settings, "New Passkey");
+        page.account = Some((session.display_name(), self.log_out_url(parts, session)));
+        let known = session.two_factor.as_ref().map(|state| &state.passkeys);
+        let template = AddPasskeyPage {
+            page: self.scripted(page, settings, true),
+            name: form.get("passkey_name").chars().take(MAX_NAME).collect(),
+            options: self.creation_options(&ceremony, session, known)?,
+            action: self.admin_url(settings, PAGE),
+            back: self.two_factor_url(settings, form.get("redirect_to")),
+            redirect_to: form.get("redirect_to").to_owned(),
+            nonce_field: self.nonce_field(),
+            nonce: self.identities.nonce(&parts.cx, ACTION, session.nonce_subject()),
+        };
+        Ok(passkeys::with_script(PrivateResponse::html(StatusCode::OK, &template), true))
+    }
+
+    /// Stores the passkey that the browser has made; the first second factor turns two-factor log-in on.
+    async fn save_passkey(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
+        let refused =
+            |text: String| self.refuse_two_factor(parts, session, form, Refusal::new(StatusCode::BAD_REQUEST, &text));
+        let ceremony = self.ceremony(parts, &session.settings, Purpose::Add, &session.token);
+        let (Some(ceremony), Some(new)) = (ceremony, NewPasskey::read(form.get("passkey"))) else {
+            return refused(PasskeyFault::Unreadable.to_string());
+        };
+        let by = self.changed_by(parts, session);
+        let (site, name) = (Arc::clone(&self.identities.site), form.get("passkey_name").to_owned());
+        let add = move |tx: &mut Tx| add_passkey(tx, &site, &by, &ceremony, &new, &name);
+        let codes = match self.identities.site.write(&parts.cx, add).await? {
+            Ok(codes) => codes,
+            Err(fault) => return refused(fault.to_string()),
+        };
+        tracing::info!(client = %parts.client, user = session.user.login, "a user has added a passkey");
+        Ok(match codes {
+            Some(codes) => self.recovery_codes_page(parts, session, form, codes, true),
+            None => self.to_two_factor(session, PASSKEY_ADDED),
+        })
     }
 
     fn recovery_codes_page(
@@ -297,50 +453,11 @@ impl LoginPages {
         };
         PrivateResponse::html(StatusCode::OK, &template)
     }
+}
 
-    async fn renew_recovery_codes(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
-        if let Err(refusal) = self.check_two_factor_form(parts, session, form).await {
-            return self.refuse_two_factor(parts, session, form, refusal);
-        }
-        let (site, settings) = (Arc::clone(&self.identities.site), Arc::clone(&session.settings));
-        let (user, code) = (session.user.clone(), Secret::new(form.get("code")));
-        let (keys, now) = (self.identities.keys.clone(), self.identities.now(&parts.cx));
-        let renew = move |tx: &mut Tx| {
-            let Some(mut two_factor) = stored(tx, &user)? else { return Ok(None) };
-            if two_factor.accept(&keys, user.id, code.expose(), now).is_none() {
-                return Ok(None);
-            }
-            let codes = two_factor.renew_recovery_codes(user.id).map_err(no_random)?;
-            store(tx, &user, &two_factor)?;
-            tell(tx, &site, &settings, &user, TwoFactorEvent::NewCodes)?;
-            Ok(Some(codes))
-        };
-        match self.identities.site.write(&parts.cx, renew).await? {
-            Some(codes) => Ok(self.recovery_codes_page(parts, session, form, codes, false)),
-            None => self.wrong_code(parts, session, form),
-        }
-    }
-
-    async fn turn_two_factor_off(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
-        if let Err(refusal) = self.check_two_factor_form(parts, session, form).await {
-            return self.refuse_two_factor(parts, session, form, refusal);
-        }
-        let (site, settings) = (Arc::clone(&self.identities.site), Arc::clone(&session.settings));
-        let (user, code) = (session.user.clone(), Secret::new(form.get("code")));
-        let (keys, now) = (self.identities.keys.clone(), self.identities.now(&parts.cx));
-        let off = move |tx: &mut Tx| {
-            let Some(mut two_factor) = stored(tx, &user)? else { return Ok(false) };
-            match two_factor.accept(&keys, user.id, code.expose(), now) {
-                Some(_) => turn_off(tx, &site, &settings, &user),
-                None => Ok(false),
-            }
-        };
-        if !self.identities.site.write(&parts.cx, off).await? {
-            return self.wrong_code(parts, session, form);
-        }
-        tracing::info!(client = %parts.client, user = session.user.login, "a user has turned two-factor log-in off");
-        Ok(self.to_profile(session, done::TWO_FACTOR_OFF))
-    }
+/// A date in UTC.
+fn day(seconds: i64) -> String {
+    DateTime::from_timestamp(seconds, 0).map(|at| at.format("%Y-%m-%d").to_string()).unwrap_or_default()
 }
 
 /// The URI that an app reads from the QR code.

@@ -16,6 +16,8 @@ pub(crate) struct Frame {
     pub(crate) home: String,
     /// The user's name and log-out URL.
     pub(crate) account: Option<(String, String)>,
+    /// URL of the page's script; empty without one.
+    pub(crate) script: String,
 }
 
 impl Frame {
@@ -27,6 +29,7 @@ impl Frame {
             site_name,
             home: settings.urls.site.home_url("/"),
             account: None,
+            script: String::new(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod explorer;
 mod first_hour;
 mod journeys;
 mod pages;
+mod passkeys;
 mod scripts;
 mod tutorial;
 

@@ -106,7 +106,7 @@ pub(crate) fn changed(tx: &mut Tx, site: &Site, settings: &Settings, before: &Us
 }
 
 /// What has happened to the second factor of a user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TwoFactorEvent {
     /// It was turned on.
     On,
@@ -116,6 +116,14 @@ pub enum TwoFactorEvent {
     NewCodes,
     /// A recovery code was used; so many are left.
     RecoveryCode(usize),
+    /// An authenticator app was added besides passkeys.
+    AppAdded,
+    /// The authenticator app was removed; passkeys are left.
+    AppRemoved,
+    /// A passkey with this name was added.
+    PasskeyAdded(String),
+    /// The passkey with this name was removed.
+    PasskeyRemoved(String),
 }
 
 /// Tells a user what has happened to their second factor.
@@ -125,15 +133,19 @@ pub enum TwoFactorEvent {
 pub fn two_factor(tx: &mut Tx, site: &Site, settings: &Settings, user: &User, event: TwoFactorEvent) -> SiteResult<()> {
     let letters = letters(site, settings);
     let (email, login, admin) = (user.email.as_str(), user.login.as_str(), admin_email(settings));
-    let letter = match event {
-        TwoFactorEvent::RecoveryCode(left) => letters.recovery_code_used(email, login, left, admin),
-        TwoFactorEvent::On => letters.two_factor_changed(email, login, "Two-factor log-in was turned on.", admin),
-        TwoFactorEvent::Off => letters.two_factor_changed(email, login, "Two-factor log-in was turned off.", admin),
-        TwoFactorEvent::NewCodes => {
-            let what = "New recovery codes were made; the old ones do not work any more.";
-            letters.two_factor_changed(email, login, what, admin)
+    let what = match event {
+        TwoFactorEvent::RecoveryCode(left) => {
+            return put(tx, site, letters.recovery_code_used(email, login, left, admin), None);
         }
+        TwoFactorEvent::On => "Two-factor log-in was turned on.".to_owned(),
+        TwoFactorEvent::Off => "Two-factor log-in was turned off.".to_owned(),
+        TwoFactorEvent::NewCodes => "New recovery codes were made; the old ones do not work any more.".to_owned(),
+        TwoFactorEvent::AppAdded => "An authenticator app was added to two-factor log-in.".to_owned(),
+        TwoFactorEvent::AppRemoved => "The authenticator app was removed from two-factor log-in.".to_owned(),
+        TwoFactorEvent::PasskeyAdded(name) => format!("The passkey “{name}” was added."),
+        TwoFactorEvent::PasskeyRemoved(name) => format!("The passkey “{name}” was removed."),
     };
+    let letter = letters.two_factor_changed(email, login, &what, admin);
     put(tx, site, letter, None)
 }
 
