@@ -4,7 +4,10 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
-use svc_site::mail::{self, accounts::NewUserMails};
+use svc_site::{
+    mail::{self, accounts::NewUserMails},
+    users::locales,
+};
 
 use crate::{
     form::{self, Control, Field, FieldView, FormView},
@@ -103,6 +106,11 @@ impl AdminRequest<'_> {
         self.url("user-edit.php", &[("user_id", &id.to_string())])
     }
 
+    /// The languages that a user may choose.
+    fn languages(&self) -> Vec<(String, String)> {
+        locales::choices(&self.parts.cx, &self.admin.pages.identities.site)
+    }
+
     /// Whether the site sends mails.
     fn sends_mail(&self) -> bool {
         mail::is_configured(&self.admin.pages.identities.site)
@@ -120,6 +128,8 @@ impl AdminRequest<'_> {
             Field::new("last_name", "Last Name", Control::Line("text")),
             Field::new("url", "Website", Control::Line("url")),
             Field::new("description", "Biography", Control::Lines),
+            Field::new("locale", "Language", Control::Choice(self.languages()))
+                .help("For apps and a WordPress with translations. The administration area is in English."),
         ]);
         if self.can("promote_users") || is_new {
             fields.push(Field::new("roles", "Role", Control::Choice(self.roles()?)).at("/roles/0"));

@@ -1,4 +1,4 @@
-//! The form "Account" of the profile page: names, website, biography and e-mail address.
+//! The form "Account" of the profile page: names, website, biography, language and e-mail address.
 
 use http::StatusCode;
 use serde_json::Map;
@@ -32,6 +32,8 @@ pub(crate) enum Control {
     Text,
     Url,
     Lines,
+    /// One of the languages of the site.
+    Language,
 }
 
 const FIELD: DetailField = DetailField {
@@ -43,13 +45,14 @@ const FIELD: DetailField = DetailField {
     required: true,
 };
 
-const FIELDS: [DetailField; 6] = [
+const FIELDS: [DetailField; 7] = [
     FIELD,
     meta_field("first_name", "First Name", "given-name"),
     meta_field("last_name", "Last Name", "family-name"),
     DetailField { required: true, ..meta_field("nickname", "Nickname", "nickname") },
     DetailField { name: "user_url", property: "url", control: Control::Url, ..meta_field("", "Website", "url") },
     DetailField { control: Control::Lines, ..meta_field("description", "Biography", "off") },
+    DetailField { control: Control::Language, ..meta_field("locale", "Language", "off") },
 ];
 
 const fn meta_field(name: &'static str, label: &'static str, autocomplete: &'static str) -> DetailField {

@@ -21,7 +21,7 @@ use crate::{
     view::{self, Frame},
 };
 use svc_auth::session::{Session, Sessions};
-use svc_site::mail;
+use svc_site::{mail, users::locales};
 use svc_store::{MetaKind, meta};
 
 /// Nonce action of the forms.
@@ -97,6 +97,8 @@ struct ProfilePage {
     login: String,
     problem: Problem,
     waiting_email: Option<WaitingEmail>,
+    /// Languages that the user may choose: locales and their names.
+    languages: Vec<(String, String)>,
     /// URL of the page for two-factor log-in, and whether it is on.
     two_factor: (String, bool),
     /// Whether application passwords are available.
@@ -172,6 +174,7 @@ impl LoginPages {
             page,
             notice: DONE.iter().find(|(value, _)| *value == done).map_or("", |(_, text)| text),
             login: session.user.login.clone(),
+            languages: locales::choices(&parts.cx, &self.identities.site),
             problem,
             waiting_email,
             two_factor: (self.two_factor_url(&session.settings, ""), session.two_factor.is_some()),

@@ -41,6 +41,16 @@ pub fn available(cx: &Context, site: &Site) -> Vec<String> {
     [String::new(), BUILT_IN.to_owned()].into_iter().chain(found).collect()
 }
 
+/// Locales that a user may choose, with names for people. Those of translations have no names.
+pub fn choices(cx: &Context, site: &Site) -> Vec<(String, String)> {
+    let name = |locale: &str| match locale {
+        "" => "Site default".to_owned(),
+        BUILT_IN => "English (United States)".to_owned(),
+        other => other.to_owned(),
+    };
+    available(cx, site).into_iter().map(|locale| (locale.clone(), name(&locale))).collect()
+}
+
 /// The locale of a translation file: `de_DE.mo`, `de_DE.l10n.php`. `None` for files of single components, which have a
 /// prefix.
 fn language_of(file: &str) -> Option<&str> {
