@@ -98,3 +98,118 @@ async fn a_menu_that_was_changed_elsewhere_is_not_overwritten() {
     assert_eq!(refused.status, 412);
     assert_eq!(shown(&site).await, ["Theirs"]);
 }
+
+/// A site whose theme has two menu locations.
+async fn classic_site() -> Site {
+    let builder = SiteBuilder::new().prepare(|setup| {
+        for (name, description) in [("primary", "Header & more"), ("footer", "Footer")] {
+            setup.registries.menu_locations.insert(name.to_owned(), description.to_owned());
+        }
+    });
+    Site::start_in(tempfile::tempdir().unwrap(), &builder, &[]).await
+}
+
+async fn read(site: &Site, admin: &str, route: &str) -> Value {
+    let basic = crate::site::basic(admin);
+    let path = format!("/svc-json/svc/v2/{route}");
+    crate::client::send(site.address, "GET", &path, &[("Authorization", &basic)], "").await.json()
+}
+
+/// The items of the only menu: labels with their nesting, by position.
+async fn items(site: &Site, admin: &str) -> Vec<String> {
+    let all = read(site, admin, "menu-items?_fields=id,title,parent").await;
+    let all = all.as_array().unwrap();
+    let parent = |item: &Value| all.iter().find(|other| other["id"] == item["parent"]);
+    let depth = |item: &Value| std::iter::successors(parent(item), |item| parent(item)).count();
+    let label = |item: &Value| format!("{}{}", "-".repeat(depth(item)), item["title"]["rendered"].as_str().unwrap());
+    all.iter().map(label).collect()
+}
+
+/// The ID of the item with this title.
+async fn item(site: &Site, admin: &str, title: &str) -> i64 {
+    let all = read(site, admin, "menu-items?context=edit").await;
+    let found = all.as_array().unwrap().iter().find(|item| item["title"]["raw"] == title);
+    found.unwrap_or_else(|| panic!("{title}: {all}"))["id"].as_i64().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_menu_of_a_classic_theme_has_items_and_locations() {
+    let site = classic_site().await;
+    let admin = site.app_password();
+    let mut visitor = logged_in(&site, "admin").await;
+    assert!(visitor.get(PAGE).await.body.contains("This site has no menu yet."));
+    assert_eq!(change(&mut visitor, &[("action", "create"), ("new-name", "")]).await.status, 400);
+    assert_eq!(change(&mut visitor, &[("action", "create"), ("new-name", "Main & <b>")]).await.status, 302);
+    let again = change(&mut visitor, &[("action", "create"), ("new-name", "Main & <b>")]).await;
+    assert!(again.status < 500 && again.status != 302, "{}", again.status);
+    let page =
+        site.post("/svc-json/svc/v2/pages", &admin, &json!({"title": "Boats", "status": "publish"})).await.json();
+    for changes in [
+        [("action", "add-page"), ("page", &*page["id"].to_string()), ("x", "")],
+        [("action", "add-object"), ("object", "category 1"), ("x", "")],
+        [("action", "add-link"), ("new-label", "Link"), ("new-url", "https://example.org/?a=1&b=2")],
+    ] {
+        let added = change(&mut visitor, &changes).await;
+        assert_eq!(added.status, 302, "{changes:?}: {}", added.body);
+    }
+    assert_eq!(items(&site, &admin).await, ["Boats", "General", "Link"]);
+    let (boats, term, link) =
+        (item(&site, &admin, "Boats").await, item(&site, &admin, "General").await, item(&site, &admin, "Link").await);
+
+    // Order and nesting; what is below a removed entry takes its place.
+    for (action, id, expected) in [
+        ("in", term, ["Boats", "-General", "Link"]),
+        ("in", link, ["Boats", "-General", "-Link"]),
+        ("up", link, ["Boats", "-Link", "-General"]),
+        ("in", term, ["Boats", "-Link", "--General"]),
+        ("out", link, ["Boats", "Link", "-General"]),
+        ("up", link, ["Link", "-General", "Boats"]),
+    ] {
+        let moved = change(&mut visitor, &[("move", &format!("{action} {id}"))]).await;
+        assert_eq!(moved.status, 302, "{action}: {}", moved.body);
+        assert_eq!(items(&site, &admin).await, expected, "{action} {id}");
+    }
+    let labels = [
+        (format!("label-{boats}"), "Our boats"),
+        (format!("url-{link}"), "/there"),
+        (format!("label-{link}"), "There"),
+    ];
+    let mut changes: Vec<(&str, &str)> = labels.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    changes.extend([("action", "save"), ("name", "Main"), ("location", "footer"), ("auto_add", "1")]);
+    assert_eq!(change(&mut visitor, &changes).await.status, 302);
+    assert_eq!(items(&site, &admin).await, ["There", "-General", "Our boats"]);
+    let menus = read(&site, &admin, "menus?context=edit").await;
+    assert_eq!(
+        (&menus[0]["name"], &menus[0]["locations"], &menus[0]["auto_add"]),
+        (&json!("Main"), &json!(["footer"]), &json!(true))
+    );
+    let shown = visitor.get(PAGE).await.body;
+    assert!(shown.contains("Header &#38; more") && shown.contains("value=\"footer\" checked"), "{shown}");
+    assert_eq!(change(&mut visitor, &[("move", &format!("remove {link}"))]).await.status, 302);
+    assert_eq!(items(&site, &admin).await, ["General", "Our boats"]);
+
+    for bad in [
+        &[("action", "nonsense")][..],
+        &[("action", "add-link"), ("new-label", "x"), ("new-url", "javascript:alert(1)")],
+        &[("action", "add-link"), ("new-label", "No URL")],
+        &[("action", "add-page"), ("page", "99999")],
+        &[("action", "add-object"), ("object", "category x")],
+        &[("action", "save"), ("name", "")],
+        &[("action", "save"), ("name", "Main"), ("location", "nowhere")],
+        &[("move", "up 0")],
+        &[("move", "sideways 1")],
+    ] {
+        let refused = change(&mut visitor, bad).await;
+        assert!((400..500).contains(&refused.status), "{bad:?}: {}", refused.status);
+    }
+    assert_eq!(items(&site, &admin).await, ["General", "Our boats"]);
+    // The menus of blocks are on a page of their own, and stay there.
+    let blocks = format!("{PAGE}?kind=blocks");
+    let page = visitor.get(&blocks).await.body;
+    assert!(page.contains("no menu of its own yet"), "{page}");
+    let created = send_form(&mut visitor, &blocks, &page, &[("action", "create")], false).await;
+    assert!(created.status == 302 && created.header("location").contains("kind=blocks"), "{created:?}");
+    assert_eq!(change(&mut visitor, &[("action", "delete")]).await.status, 302);
+    assert_eq!(read(&site, &admin, "menus").await, json!([]));
+    assert_eq!(read(&site, &admin, "menu-items").await, json!([]));
+}

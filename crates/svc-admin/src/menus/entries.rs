@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use svc_content::blocks::{Block, parse, serialize_blocks, strip_core_namespace};
 use svc_text::{Quotes, esc_html, specialchars_decode};
 
+use super::moves::Nested;
 use crate::{layout::plain, posts::capitalized};
 
 const LINK: &str = "core/navigation-link";
@@ -24,33 +25,6 @@ pub(super) struct Entry {
     /// 0 for an entry of the menu itself, 1 for one below it, and so on.
     pub(super) depth: usize,
     block: Block<'static>,
-}
-
-/// What changes the place of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move {
-    Up,
-    Down,
-    /// Below the entry before it.
-    In,
-    /// Behind the entry that it is below.
-    Out,
-    Remove,
-}
-
-impl Move {
-    /// The values of the buttons, and their labels.
-    pub(super) const ALL: [(Move, &'static str, &'static str); 5] = [
-        (Move::Up, "up", "Move up"),
-        (Move::Down, "down", "Move down"),
-        (Move::In, "in", "Move below the entry before"),
-        (Move::Out, "out", "Move out"),
-        (Move::Remove, "remove", "Remove"),
-    ];
-
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(action, ..)| *action)
-    }
 }
 
 impl Entry {
@@ -170,60 +144,18 @@ fn take(rest: &mut &[Entry], depth: usize) -> Option<Block<'static>> {
     Some(block)
 }
 
-/// The number of entries at and below this one.
-fn size(entries: &[Entry], at: usize) -> usize {
-    let depth = entries[at].depth;
-    let below = entries[at + 1..].iter().take_while(|entry| entry.depth > depth);
-    1 + below.count()
-}
-
-/// The entry before this one at the same depth, below the same one.
-fn sibling_before(entries: &[Entry], at: usize) -> Option<usize> {
-    let depth = entries[at].depth;
-    let before = entries[..at].iter().rposition(|entry| entry.depth <= depth)?;
-    (entries[before].depth == depth).then_some(before)
-}
-
-/// Whether an entry can be moved like this.
-pub(super) fn can(entries: &[Entry], at: usize, action: Move) -> bool {
-    match action {
-        Move::Up => sibling_before(entries, at).is_some(),
-        Move::Down => entries.get(at + size(entries, at)).is_some_and(|next| next.depth == entries[at].depth),
-        Move::In => sibling_before(entries, at).is_some_and(|before| entries[before].is_link()),
-        Move::Out => entries[at].depth > 0,
-        Move::Remove => true,
+impl Nested for Entry {
+    fn depth(&self) -> usize {
+        self.depth
     }
-}
 
-/// Moves an entry with those below it, or removes it: those below it take its place. Returns `false` if that cannot be.
-pub(super) fn apply(entries: &mut Vec<Entry>, at: usize, action: Move) -> bool {
-    if at >= entries.len() || !can(entries, at, action) {
-        return false;
+    fn set_depth(&mut self, depth: usize) {
+        self.depth = depth;
     }
-    let end = at + size(entries, at);
-    match action {
-        Move::Up => {
-            let before = sibling_before(entries, at).unwrap_or(at);
-            entries[before..end].rotate_left(at - before);
-        }
-        Move::Down => {
-            let next = end + size(entries, end);
-            entries[at..next].rotate_left(end - at);
-        }
-        Move::In => entries[at..end].iter_mut().for_each(|entry| entry.depth += 1),
-        Move::Out => {
-            // Behind everything that is below the same entry.
-            let depth = entries[at].depth;
-            let last = end + entries[end..].iter().take_while(|entry| entry.depth >= depth).count();
-            entries[at..end].iter_mut().for_each(|entry| entry.depth -= 1);
-            entries[at..last].rotate_left(end - at);
-        }
-        Move::Remove => {
-            entries[at + 1..end].iter_mut().for_each(|entry| entry.depth -= 1);
-            entries.remove(at);
-        }
+
+    fn can_contain(&self) -> bool {
+        self.is_link()
     }
-    true
 }
 
 /// The title of a menu for people.
@@ -236,7 +168,10 @@ pub(super) fn title_of(menu: &Value) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{
+        super::moves::{Move, apply},
+        *,
+    };
 
     const STORED: &str = "<!-- wp:navigation-link {\"label\":\"One\",\"url\":\"/1\"} /-->\n\n\
         <!-- wp:navigation-submenu {\"label\":\"Two \\u003cem\\u003e!\\u003c/em\\u003e\",\"type\":\"page\",\"id\":7,\"url\":\"/2\"} -->\

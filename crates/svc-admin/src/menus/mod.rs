@@ -1,6 +1,10 @@
-//! The menus of a block theme: their entries, in order, with those below them.
+//! The menus: their entries, in order, with those below them. Block themes store a menu as blocks; classic themes show menus of items
+//! at their menu locations (`classic.rs`).
 
+mod classic;
+mod classic_items;
 mod entries;
+mod moves;
 
 use askama::Template;
 use http::{Method, StatusCode};
@@ -8,7 +12,10 @@ use serde_json::{Value, json};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
 
-use self::entries::{Entry, MAX_ENTRIES, Move};
+use self::{
+    entries::{Entry, MAX_ENTRIES},
+    moves::Move,
+};
 use crate::{
     form::message_of,
     layout::{self, Layout, Link, plain},
@@ -40,6 +47,17 @@ fn object_label(item: &Value) -> String {
         "" => title_of(item),
         name => plain(name),
     }
+}
+
+/// The kind and the ID of an object that a form names.
+fn object_of(chosen: &str) -> Result<(&'static ObjectKind, u64), Error> {
+    let (name, id) = chosen.split_once(' ').ok_or_else(no_object)?;
+    let object = OBJECTS.iter().find(|object| object.name == name).ok_or_else(no_object)?;
+    Ok((object, id.parse().map_err(|_| no_object())?))
+}
+
+fn no_object() -> Error {
+    bad_request("admin_no_object", "This does not exist any more.")
 }
 
 /// An entry as the template shows it.
@@ -91,6 +109,9 @@ struct Menu {
 impl AdminRequest<'_> {
     /// The page with the menu of the parameter `menu`, or the one that the theme shows.
     pub(crate) async fn show_menus(&self) -> Page {
+        if let Some(locations) = self.classic_locations().await? {
+            return self.show_classic_menus(&locations, None, None).await;
+        }
         let menus = self.menus().await?;
         self.menus_page(&menus, None, None).await
     }
@@ -124,14 +145,14 @@ impl AdminRequest<'_> {
         let shown = menu.as_ref().map(|menu| menu.id);
         let link = |menu: &Value| {
             let id = menu["id"].as_i64().unwrap_or_default();
-            (Link::new(entries::title_of(menu), self.url(PAGE, &[("menu", &id.to_string())])), Some(id) == shown)
+            (Link::new(entries::title_of(menu), self.blocks_url(&[("menu", &id.to_string())])), Some(id) == shown)
         };
         let template = MenusPage {
             page,
             menus: if menus.len() > 1 { menus.iter().map(link).collect() } else { Vec::new() },
             action: match shown {
-                Some(id) => self.url(PAGE, &[("menu", &id.to_string())]),
-                None => self.url(PAGE, &[]),
+                Some(id) => self.blocks_url(&[("menu", &id.to_string())]),
+                None => self.blocks_url(&[]),
             },
             menu: match menu {
                 Some(menu) => Some(self.menu_view(menu, menus, form).await?),
@@ -156,7 +177,7 @@ impl AdminRequest<'_> {
             url: entry.is_link().then(|| entry.url().to_owned()),
             moves: Move::ALL
                 .iter()
-                .map(|(action, name, label)| (*name, *label, entries::can(&stored, at, *action)))
+                .map(|(action, name, label)| (*name, *label, moves::can(&stored, at, *action)))
                 .collect(),
         };
         let (pages, objects) = (self.pages_to_add().await?, self.objects_to_add().await?);
@@ -197,18 +218,18 @@ impl AdminRequest<'_> {
 
     /// The entry of the object that a form names.
     async fn object_entry(&self, chosen: &str) -> Result<Entry, Error> {
-        let missing = || bad_request("admin_no_object", "This does not exist any more.");
-        let (name, id) = chosen.split_once(' ').ok_or_else(missing)?;
-        let object = OBJECTS.iter().find(|object| object.name == name).ok_or_else(missing)?;
-        let id = id.parse::<u64>().map_err(|_| missing())?;
+        let (object, id) = object_of(chosen)?;
         let route = format!("{}/{id}", object.rest_base);
-        let item = self.get(route).query("_fields", "id,title,name,link").send().await.map_err(|_| missing())?.data;
+        let item = self.get(route).query("_fields", "id,title,name,link").send().await.map_err(|_| no_object())?.data;
         let id = item["id"].as_i64().unwrap_or_default();
         Ok(Entry::link(&object_label(&item), text(&item, "/link"), Some((id, object.kind, object.name))))
     }
 
     /// Creates a menu, or changes the shown one.
     pub(crate) async fn change_menu(&self, form: &Form) -> Page {
+        if let Some(locations) = self.classic_locations().await? {
+            return self.change_classic_menu(&locations, form).await;
+        }
         let menus = self.menus().await?;
         let action = form.get("action");
         if action == "create" {
@@ -222,7 +243,7 @@ impl AdminRequest<'_> {
         let route = format!("navigation/{}", menu.id);
         if action == "trash" {
             return match self.call(Method::DELETE, route).if_match(form.get("etag")).send().await {
-                Ok(_) => Ok(PrivateResponse::redirect(&self.url(PAGE, &[("done", "trashed")]))),
+                Ok(_) => Ok(PrivateResponse::redirect(&self.blocks_url(&[("done", "trashed")]))),
                 Err(error) if error.status() == 412 => {
                     self.menus_page(&menus, Some(&changed_elsewhere()), Some(form)).await
                 }
@@ -248,8 +269,17 @@ impl AdminRequest<'_> {
         }
     }
 
+    /// A URL of the page that stays with menus of blocks, if the user has chosen them.
+    fn blocks_url(&self, query: &[(&str, &str)]) -> String {
+        let kind = self.param("kind");
+        match kind {
+            classic::BLOCKS => self.url(PAGE, &[&[("kind", kind)], query].concat()),
+            _ => self.url(PAGE, query),
+        }
+    }
+
     fn to_menu(&self, id: i64, done: &str) -> PrivateResponse {
-        PrivateResponse::redirect(&self.url(PAGE, &[("menu", &id.to_string()), ("done", done)]))
+        PrivateResponse::redirect(&self.blocks_url(&[("menu", &id.to_string()), ("done", done)]))
     }
 
     /// The entries as the form changes them: texts first, then one move, or one new entry at the end.
@@ -261,7 +291,7 @@ impl AdminRequest<'_> {
         edited.try_for_each(|entry| check_link(&entry.label(), entry.url()))?;
         if let Some((action, at)) = form.get("move").split_once(' ') {
             let at = at.parse().unwrap_or(usize::MAX);
-            let moved = Move::named(action).is_some_and(|action| entries::apply(&mut changed, at, action));
+            let moved = Move::named(action).is_some_and(|action| moves::apply(&mut changed, at, action));
             if !moved {
                 return Err(bad_request("admin_no_move", "The entry cannot be moved there."));
             }
