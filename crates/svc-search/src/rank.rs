@@ -453,14 +453,18 @@ impl<'a> Best<'a> {
                 self.types.clear();
                 by_class.fill(0);
             }
-            let class = segment.classes.get(at).and_then(|class| by_class.get_mut(usize::from(*class)));
-            let (Some(class), Some(date), Some(id)) = (class, segment.dates.get(at), segment.ids.get(at)) else {
-                continue;
-            };
-            *class += 1;
+            if let Some(n) = segment.classes.get(at).and_then(|class| by_class.get_mut(usize::from(*class))) {
+                *n += 1;
+            }
             // Positive numbers have the order of their bits.
-            let key = Reverse((score.max(0.0).to_bits(), *date, *id));
-            if self.kept.len() < self.n {
+            let score = score.max(0.0).to_bits();
+            let is_full = self.kept.len() >= self.n;
+            if is_full && self.kept.peek().is_none_or(|Reverse((least, ..))| score < *least) {
+                continue;
+            }
+            let (Some(date), Some(id)) = (segment.dates.get(at), segment.ids.get(at)) else { continue };
+            let key = Reverse((score, *date, *id));
+            if !is_full {
                 self.kept.push(key);
             } else if self.kept.peek().is_some_and(|least| key < *least) {
                 self.kept.pop();

@@ -16,7 +16,7 @@ use rustls::{
 };
 
 use crate::{
-    monitoring::{Monitored, value},
+    monitoring::{Monitored, ask, value},
     process::{POSTS, SERVE, Server, command, credentials, run, stderr},
 };
 
@@ -58,9 +58,8 @@ fn requests_use_tls_and_certificates_are_reloaded() {
     let folder = tempfile::tempdir().unwrap();
     let first = write(folder.path(), 2999);
     configure(folder.path());
-    let monitored = Monitored::start(folder.path(), None);
-    let server = &monitored.server;
-    let expires = || value(&monitored.metrics(), "svc_certificate_expiry_timestamp_seconds");
+    let Monitored { server, socket } = Monitored::start(folder.path(), None);
+    let expires = || value(&ask(&socket, "/metrics").1, "svc_certificate_expiry_timestamp_seconds");
     assert_eq!(expires(), 32_472_144_000.0);
     assert!(server.output.contains("Listening on https://127.0.0.1:"), "{}", server.output);
 
@@ -90,7 +89,7 @@ fn requests_use_tls_and_certificates_are_reloaded() {
     server.signal("HUP");
     std::thread::sleep(Duration::from_millis(300));
     assert!(get(&server.address, &second, "/healthz", "").is_ok(), "a broken file changes nothing");
-    let log = monitored.server.stop();
+    let log = server.stop();
     assert!(log.contains("the certificate was not changed: cannot read a private key from"), "{log}");
 }
 
