@@ -54,7 +54,7 @@ const MAX_COMMON: u64 = 300_000;
 const MAX_OF_SIMILAR: u64 = 200_000;
 
 /// Maximum number of documents in which a phrase is looked for, of those that have all its words: the last ones of the first parts.
-const MAX_WITH_PHRASE: usize = 50_000;
+const MAX_WITH_PHRASE: usize = 40_000;
 
 /// Lengths up to this one have their weights in a table.
 const TABLE: usize = 2_048;
