@@ -263,17 +263,20 @@ fn service(
     hyper::service::service_fn(move |request: http::Request<Incoming>| {
         let version = request.version();
         let in_progress = activity.begin_request(version);
-        let (app, activity, requests) = (app.clone(), Arc::clone(&activity), requests.clone());
+        let activity = Arc::clone(&activity);
+        let mut request = request.map(|body| match body.is_end_stream() {
+            true => Body::empty(),
+            false => Body::new(RequestBody::new(body, activity)),
+        });
+        request.extensions_mut().insert(ConnectInfo(peer));
+        if is_tls {
+            request.extensions_mut().insert(OverTls);
+        }
+        // Allocated until the response, because a connection keeps the memory of its service's future as long as it is open.
+        let response = Box::pin(app.clone().oneshot(request));
+        let requests = requests.clone();
         async move {
-            let mut request = request.map(|body| match body.is_end_stream() {
-                true => Body::empty(),
-                false => Body::new(RequestBody::new(body, activity)),
-            });
-            request.extensions_mut().insert(ConnectInfo(peer));
-            if is_tls {
-                request.extensions_mut().insert(OverTls);
-            }
-            let response = requests.run(app.oneshot(request)).await?;
+            let response = requests.run(response).await?;
             Ok(response.map(|body| ResponseBody::new(body, in_progress, version)))
         }
     })
