@@ -269,6 +269,19 @@ async fn what_is_not_the_users_own_passkey_here_and_now_is_rejected() {
     assert!(behind.body.contains("seems to have been copied") && !has_session(&visitor), "{}", behind.body);
 }
 
+/// The page was open before two-factor log-in was on, so nothing but the password was asked for.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_from_before_another_factor_adds_no_passkey() {
+    let (site, url) = start().await;
+    let mut owner = logged_in(&site, "admin").await;
+    let password = password(&site);
+    let early = ask(&mut owner, &password, "").await.body;
+    add(&mut owner, &mut Authenticator::new(&url, b"own", true), &password).await;
+    let response = Authenticator::new(&url, b"other", true).create(&challenge(&early));
+    let refused = save(&mut owner, &early, &response).await;
+    assert!(refused.status == 400 && refused.body.contains("page has expired"), "{}", refused.body);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_challenges_stores_nothing_and_attempts_are_limited() {
     let (site, url) = start().await;

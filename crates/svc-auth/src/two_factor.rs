@@ -172,6 +172,12 @@ impl std::fmt::Debug for TwoFactor {
 }
 
 impl TwoFactor {
+    /// A text that changes with the app and the passkeys, and when they are turned off and on.
+    pub fn factors(&self) -> String {
+        let ids = self.passkeys.list().iter().map(|passkey| passkey.id.as_str());
+        [&*self.since.to_string(), &self.secret].into_iter().chain(ids).collect::<Vec<_>>().join("|")
+    }
+
     /// A second factor that was turned on at this time, in seconds since the epoch. It must still get an app or a passkey.
     pub fn since(now: i64) -> Self {
         TwoFactor {

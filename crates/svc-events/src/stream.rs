@@ -261,7 +261,8 @@ impl Live {
         }
         loop {
             let received = match self.until {
-                Some(until) => timeout_at(until, self.subscription.recv()).await.ok()?,
+                // Most streams have no end, and no room for a timer.
+                Some(until) => Box::pin(timeout_at(until, self.subscription.recv())).await.ok()?,
                 None => self.subscription.recv().await,
             };
             let part = received.ok()?.after(self.last);

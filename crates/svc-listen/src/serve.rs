@@ -3,6 +3,7 @@
 use std::{convert::Infallible, future::Future, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use axum::{body::Body, extract::ConnectInfo};
+use http::HeaderMap;
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper_util::{
@@ -276,10 +277,21 @@ fn service(
         let response = Box::pin(app.clone().oneshot(request));
         let requests = requests.clone();
         async move {
-            let response = requests.run(response).await?;
+            let mut response = requests.run(response).await?;
+            if response.body().size_hint().upper().is_none() {
+                fit(response.headers_mut());
+            }
             Ok(response.map(|body| ResponseBody::new(body, in_progress, version)))
         }
     })
+}
+
+/// Copies headers into a map of their size. A connection keeps the memory of the map after they are sent, which adds up if many clients
+/// follow streams.
+fn fit(headers: &mut HeaderMap) {
+    let mut fitting = HeaderMap::with_capacity(headers.len());
+    fitting.extend(std::mem::take(headers));
+    *headers = fitting;
 }
 
 /// Serves a connection until the client, the server or the limits end it.
@@ -374,5 +386,22 @@ pub fn shutdown_signal() -> impl Future<Output = ()> + Send {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_keep_their_values_and_lose_their_room() {
+        let mut headers = HeaderMap::with_capacity(100);
+        for (name, value) in [("vary", "a"), ("link", "b"), ("vary", "c")] {
+            headers.append(name, value.parse().unwrap());
+        }
+        let before = headers.clone();
+        fit(&mut headers);
+        assert_eq!(headers, before);
+        assert!(headers.capacity() < 10, "{}", headers.capacity());
     }
 }

@@ -59,6 +59,9 @@ const fn meta_field(name: &'static str, label: &'static str, autocomplete: &'sta
     DetailField { name, property: name, label, autocomplete, required: false, ..FIELD }
 }
 
+/// Maximum length of a locale, in bytes.
+const MAX_LOCALE: usize = 30;
+
 /// The contents of the form: stored values, or what the user typed.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Details {
@@ -71,6 +74,11 @@ impl Details {
     /// The fields with their values.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&DetailField, &str)> {
         FIELDS.iter().zip(self.values.iter().map(String::as_str))
+    }
+
+    /// The locale.
+    pub(crate) fn language(&self) -> &str {
+        self.fields().find(|(field, _)| field.control == Control::Language).map_or("", |(_, value)| value)
     }
 
     /// What was typed; fields that the form does not have keep their values.
@@ -94,6 +102,10 @@ impl Details {
         if let Some((field, _)) = missing {
             let label = field.label.to_lowercase();
             return Some(format!("The {label} is required."));
+        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if self.language().len() > MAX_LOCALE || !self.language().chars().all(is_part) {
+            return Some("The language is not valid.".to_owned());
         }
         (!svc_text::is_email(&self.email)).then(|| "The email address is not valid.".to_owned())
     }

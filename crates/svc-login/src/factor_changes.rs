@@ -110,6 +110,9 @@ pub(crate) fn change(tx: &mut Tx, site: &Site, by: &ChangedBy, proof: &Proof, ch
 }
 
 /// Adds a passkey. The first second factor turns two-factor log-in on: it ends other sessions, and returns recovery codes.
+///
+/// # Errors
+/// A challenge that was made before another change of the factors has expired: that change may be what requires a proof.
 pub(crate) fn add_passkey(
     tx: &mut Tx,
     site: &Site,
@@ -121,6 +124,9 @@ pub(crate) fn add_passkey(
     let ChangedBy { settings, user, token, now, .. } = by;
     let found = stored(tx, user)?;
     let is_first = found.is_none();
+    if ceremony.browser != adding_browser(token, found.as_ref()) {
+        return Ok(Err(PasskeyFault::Expired));
+    }
     let mut two_factor = found.unwrap_or_else(|| TwoFactor::since(*now));
     if let Err(fault) = two_factor.passkeys.add(ceremony, new, name) {
         return Ok(Err(fault));
@@ -137,4 +143,9 @@ pub(crate) fn add_passkey(
     }
     tell(tx, site, settings, user, event)?;
     Ok(Ok(codes))
+}
+
+/// What the challenge for a new passkey is tied to: the session, and the factors that the user has.
+pub(crate) fn adding_browser(token: &str, two_factor: Option<&TwoFactor>) -> String {
+    format!("{token}|{}", two_factor.map(TwoFactor::factors).unwrap_or_default())
 }

@@ -21,8 +21,9 @@ use crate::{
     view::{self, Frame},
 };
 use svc_auth::session::{Session, Sessions};
-use svc_site::{mail, users::locales};
+use svc_site::{Site, mail, users::locales};
 use svc_store::{MetaKind, meta};
+use svc_versions::Context;
 
 /// Nonce action of the forms.
 const ACTION: &str = "account-access";
@@ -174,7 +175,7 @@ impl LoginPages {
             page,
             notice: DONE.iter().find(|(value, _)| *value == done).map_or("", |(_, text)| text),
             login: session.user.login.clone(),
-            languages: locales::choices(&parts.cx, &self.identities.site),
+            languages: languages_with(problem.details.language(), &parts.cx, &self.identities.site),
             problem,
             waiting_email,
             two_factor: (self.two_factor_url(&session.settings, ""), session.two_factor.is_some()),
@@ -276,4 +277,13 @@ fn password_row(record: &Value) -> PasswordRow {
 /// A date in UTC.
 fn day(seconds: i64) -> String {
     DateTime::from_timestamp(seconds, 0).map(|d| d.format("%Y-%m-%d").to_string()).unwrap_or_default()
+}
+
+/// The languages that a user may choose, and the stored one, which a WordPress with its translation may have set.
+fn languages_with(stored: &str, cx: &Context, site: &Site) -> Vec<(String, String)> {
+    let mut languages = locales::choices(cx, site);
+    if !languages.iter().any(|(locale, _)| locale == stored) {
+        languages.push((stored.to_owned(), stored.to_owned()));
+    }
+    languages
 }

@@ -25,7 +25,7 @@ use svc_store::{Db, MetaKind, StoredText, Tx, meta};
 use crate::{
     LoginPages, Page, PrivateRequest, UserSession,
     account::Refusal,
-    factor_changes::{Change, Changed, ChangedBy, add_passkey, change},
+    factor_changes::{Change, Changed, ChangedBy, add_passkey, adding_browser, change},
     form::{self, Form},
     passkeys,
     profile::done,
@@ -392,7 +392,8 @@ impl LoginPages {
     /// password, and the second factor if there is one, were right.
     fn add_passkey_page(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
         let settings = &session.settings;
-        let Some(ceremony) = self.ceremony(parts, settings, Purpose::Add, &session.token) else {
+        let browser = adding_browser(&session.token, session.two_factor.as_ref());
+        let Some(ceremony) = self.ceremony(parts, settings, Purpose::Add, &browser) else {
             let refusal = Refusal::new(StatusCode::BAD_REQUEST, NOT_HERE);
             return self.refuse_two_factor(parts, session, form, refusal);
         };
@@ -416,7 +417,8 @@ impl LoginPages {
     async fn save_passkey(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
         let refused =
             |text: String| self.refuse_two_factor(parts, session, form, Refusal::new(StatusCode::BAD_REQUEST, &text));
-        let ceremony = self.ceremony(parts, &session.settings, Purpose::Add, &session.token);
+        let browser = adding_browser(&session.token, session.two_factor.as_ref());
+        let ceremony = self.ceremony(parts, &session.settings, Purpose::Add, &browser);
         let (Some(ceremony), Some(new)) = (ceremony, NewPasskey::read(form.get("passkey"))) else {
             return refused(PasskeyFault::Unreadable.to_string());
         };

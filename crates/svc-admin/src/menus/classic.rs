@@ -232,7 +232,8 @@ impl AdminRequest<'_> {
 
     async fn changed_classic_menu(&self, form: &Form) -> Page {
         if form.get("action") == "create" {
-            let created = self.post("menus", json!({"name": form.get("new-name").trim()})).send().await?.data;
+            let created = self.post("menus", json!({"name": form.get("new-name").trim()})).send().await;
+            let created = created.map_err(of_form)?.data;
             return Ok(self.to_menu(created["id"].as_i64().unwrap_or_default(), "created"));
         }
         let menus = self.classic_menus().await?;
@@ -277,7 +278,7 @@ impl AdminRequest<'_> {
         }
         // Menus without a description in the request lose theirs.
         let body = json!({"name": name, "description": menu.description, "locations": chosen, "auto_add": auto_add});
-        self.post(format!("menus/{}", menu.id), body).send().await?;
+        self.post(format!("menus/{}", menu.id), body).send().await.map_err(of_form)?;
         Ok(())
     }
 
@@ -319,4 +320,9 @@ impl AdminRequest<'_> {
         item["status"] = "publish".into();
         Ok(Some(item))
     }
+}
+
+/// The REST API has status 500 for a menu without a name, as WordPress has. In a form it is a mistake of the user.
+fn of_form(error: Error) -> Error {
+    if error.code() == "empty_term_name" { error.with_status(400) } else { error }
 }
