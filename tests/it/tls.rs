@@ -157,14 +157,19 @@ fn without_stored(path: &str, response: &HttpResponse) -> String {
     };
     // The image's URL in the content is stored, those of its sizes are not.
     let mut text = format!("{}\n{body}", headers.join("\n"));
-    // Secrets of embeds and challenges of passkeys are random.
-    for marker in ["secret=", "challenge&#34;:&#34;"] {
-        let mut parts = text.split(marker);
-        let first = parts.next().unwrap_or_default().to_owned();
-        let is_random = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        let without = |part: &str| part.trim_start_matches(['\\', '"']).trim_start_matches(is_random).to_owned();
-        text = first + &parts.map(without).collect::<String>();
+    // Browsers allow passkeys with TLS only.
+    if let Some((before, form)) = text.split_once("<form id=\"passkey\"") {
+        text = format!("{before}{}", form.split_once("</form>").map_or("", |(_, after)| after));
     }
+    let is_kept = |line: &&str| !line.is_empty() && !line.contains("/passkeys.js?");
+    text = text.lines().filter(is_kept).collect::<Vec<_>>().join("\n");
+    // Secrets of embeds are random.
+    let mut parts = text.split("secret=");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let without_secret = |part: &str| {
+        part.trim_start_matches(['\\', '"']).trim_start_matches(|c: char| c.is_ascii_alphanumeric()).to_owned()
+    };
+    text = first + &parts.map(without_secret).collect::<String>();
     // URLs in queries of URLs.
     text = text.replace("%3A%2F%2Fsite.example", "://site.example");
     for quote in ["\"", "\\\"", "&#34;"] {
