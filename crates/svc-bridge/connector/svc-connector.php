@@ -1298,8 +1298,8 @@ final class Record {
 	/** Functions of plugins that look for single options among those: what returns these, as keys. */
 	const SELECTIVE = array( 'bbp_pre_load_options' => 'bbp_get_default_options' );
 
-	/** Statements that read nothing. */
-	const NO_READS = '/^\s*+(INSERT|UPDATE|DELETE|REPLACE|SET|START|COMMIT|ROLLBACK)\b/i';
+	/** Statements that read nothing. An INSERT with a SELECT fills a table from others. */
+	const NO_READS = '/^\s*+(?:(?:UPDATE|DELETE|SET|START|COMMIT|ROLLBACK)\b|(?:INSERT|REPLACE)\b(?!.*\bSELECT\b))/is';
 
 	/** Maximum length of the statements of a request, in bytes. One that reads more has read everything. */
 	const MAX_STATEMENTS = 300000;

@@ -1,5 +1,7 @@
 //! What finds something else the next time though no row has changed: clocks, chance, and variables of the session.
 
+use std::{collections::HashSet, sync::LazyLock};
+
 /// Differences between the clock and a time in a statement up to which that is the time of the statement, in seconds.
 const NOW: i64 = 4;
 
@@ -41,6 +43,15 @@ pub(super) const UNSTABLE: [&str; 19] = [
     "ROW_COUNT",
     "LOAD_FILE",
 ];
+
+/// Functions of MySQL and MariaDB that depend only on their arguments, or are [`CLOCKS`], and keywords in front of parentheses. Others may be
+/// stored functions, which read anything.
+static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("functions.txt").split_whitespace().collect());
+
+/// Whether a word in front of parentheses is a function that reads no tables, or a keyword.
+pub(super) fn is_known(word: &str) -> bool {
+    KNOWN.contains(&*word.to_ascii_uppercase())
+}
 
 /// Functions that may be called without parentheses.
 pub(super) const BARE: [&str; 9] = [

@@ -24,8 +24,10 @@ pub(crate) struct Join {
     names: Vec<(String, Vec<Name>)>,
     /// The aliases and names of those that are not.
     pub(super) open: Vec<Named>,
-    /// Columns that are equal.
+    /// Columns that are equal: a row of the second table is found only if the first one has its value.
     links: Vec<[(String, String); 2]>,
+    /// The aliases after LEFT JOIN, without rows of which the others are found nevertheless.
+    outer: Vec<String>,
 }
 
 /// What was looked up for a response: the first columns by statement; `None` where there are too many rows.
@@ -87,10 +89,16 @@ impl Join {
             return None;
         }
         let mut links = if s.is(condition, "WHERE") { links(s, condition + 1, end, None) } else { Vec::new() };
+        let mut outer = Vec::new();
         for (alias, on, stop) in conditions(s, from, condition) {
-            links.extend(self::links(s, on, stop, Some(&alias)));
+            let mut of_join = self::links(s, on, stop, Some(&alias));
+            if is_outer(s, from, on) {
+                of_join.retain(|[_, (found, _)]| *found == alias);
+                outer.push(alias);
+            }
+            links.extend(of_join);
         }
-        (!links.is_empty()).then(|| Join { tables: tables.to_vec(), names: known, open, links })
+        (!links.is_empty()).then(|| Join { tables: tables.to_vec(), names: known, open, links, outer })
     }
 
     /// Whether one of the tables that are not known is not among these names.
@@ -131,13 +139,16 @@ impl Join {
             .map(|(_, table)| whole(table))
             .collect();
         let finds_nothing = !rest.is_empty()
-            && narrow.iter().any(|(alias, condition)| {
-                let table = self.names.iter().find(|(of, _)| of == alias);
-                let table = table.and_then(|(_, names)| names.first()).and_then(Name::table_name).unwrap_or_default();
-                let (Some((row, _)), Some(written)) = (identity(table), written(alias)) else { return false };
-                // Nothing is found whatever the others have.
-                lookups.values(&row.to_ascii_lowercase(), written, condition).is_some_and(|found| found.is_empty())
-            });
+            && narrow.iter().filter(|(alias, _)| !self.outer.iter().any(|outer| outer == alias)).any(
+                |(alias, condition)| {
+                    let table = self.names.iter().find(|(of, _)| of == alias);
+                    let table =
+                        table.and_then(|(_, names)| names.first()).and_then(Name::table_name).unwrap_or_default();
+                    let (Some((row, _)), Some(written)) = (identity(table), written(alias)) else { return false };
+                    // Nothing is found whatever the others have.
+                    lookups.values(&row.to_ascii_lowercase(), written, condition).is_some_and(|found| found.is_empty())
+                },
+            );
         if !finds_nothing {
             names.extend(rest);
         }
@@ -198,6 +209,13 @@ pub(super) fn conditions(s: &Statement<'_>, from: usize, end: usize) -> Vec<(Str
         at = next;
     }
     conditions
+}
+
+/// Whether the condition at an index is that of a LEFT JOIN.
+fn is_outer(s: &Statement<'_>, from: usize, on: usize) -> bool {
+    let join = (from..on).rev().find(|at| s.is(*at, "JOIN") || s.is(*at, "STRAIGHT_JOIN")).unwrap_or(from);
+    s.is(join.saturating_sub(1), "LEFT")
+        || (s.is(join.saturating_sub(1), "OUTER") && s.is(join.saturating_sub(2), "LEFT"))
 }
 
 /// Columns that are equal in each row for which a condition is true. One of them must be of this alias.
@@ -269,6 +287,15 @@ mod tests {
                 "SELECT * FROM wp_posts p JOIN wp_comments c ON p.post_title = 'a' LEFT JOIN wp_users u ON p.ID = c.comment_ID \
                  WHERE p.post_type = 'page'",
                 "none",
+            ),
+            // What is on the left is found without anything on the right.
+            (
+                "SELECT p.ID FROM wp_posts p LEFT JOIN wp_postmeta m ON p.ID = m.post_id AND m.post_id IN (99) WHERE p.post_type <> 'page'",
+                "posts",
+            ),
+            (
+                "SELECT p.ID FROM wp_posts p LEFT OUTER JOIN wp_postmeta m ON m.post_id = p.ID AND m.post_id IN (5)",
+                "posts",
             ),
             // No number, so that the database compares it in its own way.
             ("SELECT * FROM wp_postmeta m JOIN wp_posts p ON m.meta_value = p.ID WHERE m.post_id = 5", "posts"),

@@ -287,6 +287,8 @@ impl<'s> Statement<'s> {
                 expects = false;
                 continue;
             } else {
+                // Neither a name nor a SELECT: whatever it is may be in another database.
+                *is_foreign |= expects && token != "?" && !is(token, "LATERAL");
                 expects = false;
             }
             at += 1;
