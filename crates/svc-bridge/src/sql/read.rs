@@ -367,6 +367,31 @@ impl Reader<'_> {
     }
 }
 
+/// Why a statement is not examined: what follows a point, or the name of an index, looks like a keyword.
+fn unreadable(s: &Statement<'_>) -> Option<&'static str> {
+    const WORDS: [&str; 11] =
+        ["SELECT", "FROM", "JOIN", "STRAIGHT_JOIN", "ON", "AS", "LEFT", "RIGHT", "INNER", "CROSS", "WITH"];
+    for at in 1..s.len() {
+        let (before, token) = (s.at(at - 1), s.at(at));
+        if before == "." && (is_one(token, &WORDS) || is_one(token, &CLAUSES)) {
+            return Some("a column with the name of a keyword");
+        }
+        if is_one(before, &["INDEX", "KEY"]) && is(token, "FOR") {
+            return Some("a hint for the use of an index");
+        }
+        if is_one(before, &["NEXT", "PREVIOUS"]) && is(token, "VALUE") {
+            return Some("a sequence");
+        }
+    }
+    None
+}
+
+/// Whether a statement compares login names with a text.
+fn compares_login_with_text(s: &Statement<'_>) -> bool {
+    let is_login = |at: &usize| super::tokens::name(s.at(*at)) == "user_login" && s.at(at + 1) == "=";
+    (0..s.len()).filter(is_login).all(|at| super::tokens::content(s.at(at + 2)).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -461,29 +486,4 @@ mod tests {
             assert_eq!(read(sql, &clock), expected, "{sql}");
         }
     }
-}
-
-/// Why a statement is not examined: what follows a point, or the name of an index, looks like a keyword.
-fn unreadable(s: &Statement<'_>) -> Option<&'static str> {
-    const WORDS: [&str; 11] =
-        ["SELECT", "FROM", "JOIN", "STRAIGHT_JOIN", "ON", "AS", "LEFT", "RIGHT", "INNER", "CROSS", "WITH"];
-    for at in 1..s.len() {
-        let (before, token) = (s.at(at - 1), s.at(at));
-        if before == "." && (is_one(token, &WORDS) || is_one(token, &CLAUSES)) {
-            return Some("a column with the name of a keyword");
-        }
-        if is_one(before, &["INDEX", "KEY"]) && is(token, "FOR") {
-            return Some("a hint for the use of an index");
-        }
-        if is_one(before, &["NEXT", "PREVIOUS"]) && is(token, "VALUE") {
-            return Some("a sequence");
-        }
-    }
-    None
-}
-
-/// Whether a statement compares login names with a text.
-fn compares_login_with_text(s: &Statement<'_>) -> bool {
-    let is_login = |at: &usize| super::tokens::name(s.at(*at)) == "user_login" && s.at(at + 1) == "=";
-    (0..s.len()).filter(is_login).all(|at| super::tokens::content(s.at(at + 2)).is_some())
 }
