@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::{
     MAX_ROWS, Site, named, row,
-    tokens::{Named, Statement, name},
+    tokens::{Named, Statement, is, name},
     whole,
 };
 use crate::names::{IDENTITIES, Name};
@@ -90,7 +90,11 @@ impl Join {
         }
         let mut links = if s.is(condition, "WHERE") { links(s, condition + 1, end, None) } else { Vec::new() };
         let mut outer = Vec::new();
-        for (alias, on, stop) in conditions(s, from, condition) {
+        let on = conditions(s, from, condition);
+        if on.len() != s.slice(from, condition).iter().filter(|token| is(token, "ON")).count() {
+            return None;
+        }
+        for (alias, on, stop) in on {
             let mut of_join = self::links(s, on, stop, Some(&alias));
             if is_outer(s, from, on) {
                 of_join.retain(|[_, (found, _)]| *found == alias);
@@ -204,6 +208,10 @@ pub(super) fn conditions(s: &Statement<'_>, from: usize, end: usize) -> Vec<(Str
         let on = s.find(&["ON"], at, next);
         if on < next {
             let stop = s.find(&["LEFT", "INNER", "CROSS", ","], on + 1, next);
+            // A second one is that of a join around this one.
+            if s.find(&["ON"], on + 1, stop) < stop {
+                return Vec::new();
+            }
             conditions.push((name(s.at(on - 1)), on + 1, stop));
         }
         at = next;

@@ -5,7 +5,7 @@ use super::{
     clock::{BARE, CLOCKS, Clock, UNSTABLE, is_known, is_setting},
     conditions::{Constraints, constraints},
     joins::{self, Join},
-    tokens::{CLAUSES, Named, Statement, is, is_identifier, is_one, name, tokens},
+    tokens::{CLAUSES, Named, Statement, content, is, is_identifier, is_one, name, tokens},
     whole,
 };
 use crate::names::{Name, SESSIONS};
@@ -171,7 +171,7 @@ impl Reader<'_> {
         let verb = s.at(0);
         let mut at = 1;
         if is(verb, "SHOW") && s.is(1, "TABLES") && s.is(2, "LIKE") && s.len() == 4 {
-            let table = super::tokens::content(s.at(3)).unwrap_or_default().replace("\\\\_", "_").replace("\\_", "_");
+            let table = content(s.at(3)).unwrap_or_default().replace("\\\\_", "_").replace("\\_", "_");
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
             if !table.is_empty() && table.bytes().all(is_name) {
                 let short = self.site.short(&table.to_ascii_lowercase());
@@ -367,10 +367,46 @@ impl Reader<'_> {
     }
 }
 
-/// Why a statement is not examined: what follows a point, or the name of an index, looks like a keyword.
+/// Why a statement is not examined: a word in it is no keyword though it looks like one.
 fn unreadable(s: &Statement<'_>) -> Option<&'static str> {
-    const WORDS: [&str; 11] =
-        ["SELECT", "FROM", "JOIN", "STRAIGHT_JOIN", "ON", "AS", "LEFT", "RIGHT", "INNER", "CROSS", "WITH"];
+    const WORDS: [&str; 25] = [
+        "SELECT",
+        "FROM",
+        "JOIN",
+        "STRAIGHT_JOIN",
+        "ON",
+        "AS",
+        "LEFT",
+        "RIGHT",
+        "INNER",
+        "CROSS",
+        "WITH",
+        "UNION",
+        "EXCEPT",
+        "INTERSECT",
+        "MINUS",
+        "CASE",
+        "WHEN",
+        "THEN",
+        "ELSE",
+        "END",
+        "AND",
+        "OR",
+        "XOR",
+        "BETWEEN",
+        "IN",
+    ];
+    let count = |word: &str| s.all().iter().filter(|token| is(token, word)).count();
+    if count("CASE") != count("END") {
+        return Some("a column with the name of a keyword");
+    }
+    let is_number_and_word = |token: &&str| {
+        let is_letter = |byte: u8| byte.is_ascii_alphabetic() && !byte.eq_ignore_ascii_case(&b'e');
+        token.starts_with(|c: char| c.is_ascii_digit()) && token.contains('.') && token.bytes().any(is_letter)
+    };
+    if s.all().iter().any(is_number_and_word) {
+        return Some("a number with a word");
+    }
     for at in 1..s.len() {
         let (before, token) = (s.at(at - 1), s.at(at));
         if before == "." && (is_one(token, &WORDS) || is_one(token, &CLAUSES)) {
@@ -386,10 +422,16 @@ fn unreadable(s: &Statement<'_>) -> Option<&'static str> {
     None
 }
 
-/// Whether a statement compares login names with a text.
+/// Whether all conditions on login names compare them with a text.
 fn compares_login_with_text(s: &Statement<'_>) -> bool {
-    let is_login = |at: &usize| super::tokens::name(s.at(*at)) == "user_login" && s.at(at + 1) == "=";
-    (0..s.len()).filter(is_login).all(|at| super::tokens::content(s.at(at + 2)).is_some())
+    let is_login = |at: &usize| name(s.at(*at)) == "user_login";
+    let is_text = |at: usize| {
+        let (operator, value) = (s.at(at + 1), at + 2);
+        let list = if is(operator, "IN") { value + 1..s.after(value).saturating_sub(1) } else { value..value + 1 };
+        is_one(operator, &["=", "!=", "<>", "IN"])
+            && s.slice(list.start, list.end).iter().all(|token| *token == "," || content(token).is_some())
+    };
+    (s.find(&["FROM"], 0, s.len())..s.len()).filter(is_login).all(is_text)
 }
 
 #[cfg(test)]
