@@ -4,8 +4,8 @@ use std::{sync::Mutex, time::Duration};
 
 use mysql::{Conn, Opts, OptsBuilder, prelude::Queryable as _};
 
-/// Time limit for a statement, and for connecting.
-const LIMIT: Duration = Duration::from_secs(2);
+/// Time limit for a statement, and for connecting. A client waits for the result.
+const LIMIT: Duration = Duration::from_secs(1);
 
 /// The connection, which is opened when it is first needed.
 pub(crate) struct Lookup {
