@@ -189,6 +189,12 @@ final class Sql {
 		return preg_match_all( self::TOKEN, $sql, $tokens ) && ! array_intersect( array( '\'', '"', '`' ), $tokens[0] ) ? $tokens[0] : null;
 	}
 
+	/** A statement with empty texts in place of long ones. */
+	public static function without_long_texts( string $sql ): string {
+		$shorten = static fn( $text ) => strlen( $text[0] ) > 40 && ( '\'' === $text[0][0] || '"' === $text[0][0] ) ? "''" : $text[0];
+		return preg_replace_callback( self::QUOTED, $shorten, $sql ) ?? $sql;
+	}
+
 	/** The first word of a statement, in capitals. */
 	public static function verb( string $sql ): string {
 		if ( preg_match( '~^[\s(;]*+([a-zA-Z]++)~', $sql, $match ) ) {
@@ -514,6 +520,10 @@ final class Write {
 			return $write;
 		}
 		$write->u = array_map( 'strtoupper', $write->t );
+		foreach ( array_keys( $write->t, '.', true ) as $point ) {
+			// A name after a point is no keyword.
+			$write->u[ $point + 1 ] = '`' . ( $write->u[ $point + 1 ] ?? '' );
+		}
 		if ( 'WITH' === $verb && ! array_intersect( $write->u, array( 'UPDATE', 'DELETE', 'INSERT', 'REPLACE' ) ) ) {
 			return null;
 		}
@@ -1298,8 +1308,11 @@ final class Record {
 	/** Functions of plugins that look for single options among those: what returns these, as keys. */
 	const SELECTIVE = array( 'bbp_pre_load_options' => 'bbp_get_default_options' );
 
-	/** Statements that read nothing. An INSERT with a SELECT fills a table from others. */
-	const NO_READS = '/^\s*+(?:(?:UPDATE|DELETE|SET|START|COMMIT|ROLLBACK)\b|(?:INSERT|REPLACE)\b(?!.*\bSELECT\b))/is';
+	/** Statements that read nothing. */
+	const NO_READS = '/^\s*+(?:START|COMMIT|ROLLBACK)\b/i';
+
+	/** Statements that write rows, and may read others. */
+	const WRITES = '/^\s*+(?:INSERT|REPLACE|UPDATE|DELETE)\b/i';
 
 	/** Maximum length of the statements of a request, in bytes. One that reads more has read everything. */
 	const MAX_STATEMENTS = 300000;
@@ -1444,8 +1457,12 @@ final class Record {
 	/** Called for each statement before it is sent. */
 	public static function before( string $sql ): void {
 		self::after_last();
-		if ( 0 !== strncmp( $sql, 'SELECT', 6 ) && preg_match( self::NO_READS, $sql ) ) {
-			return;
+		if ( 0 !== strncmp( $sql, 'SELECT', 6 ) ) {
+			if ( preg_match( self::NO_READS, $sql ) ) {
+				return;
+			}
+			// What these read is in other tables, whatever their texts are.
+			$sql = preg_match( self::WRITES, $sql ) ? Sql::without_long_texts( $sql ) : $sql;
 		}
 		if ( 0 === strpos( $sql, 'SELECT option_name, option_value FROM ' ) && in_array( 'wp_load_alloptions', array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 16 ), 'function' ), true ) ) {
 			// Named if somebody reads all of them.

@@ -115,7 +115,7 @@ fn seconds_of(text: &str) -> Option<i64> {
 
 /// Whether tokens begin with a variable that only changes when somebody configures the database server.
 pub(super) fn is_setting(tokens: &str) -> bool {
-    let text = tokens.to_ascii_lowercase();
+    let text = tokens.to_ascii_lowercase().replace('`', "");
     let text = text.trim_start_matches("@@");
     let text = text.strip_prefix("global.").or_else(|| text.strip_prefix("session.")).unwrap_or(text);
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
@@ -146,7 +146,7 @@ mod tests {
     fn settings_of_the_server() {
         for (tokens, expected) in [
             ("@@SESSION.sql_mode", true),
-            ("@@global.time_zone", true),
+            ("@@global.`time_zone`", true),
             ("@@collation_connection", true),
             ("@@sql_mode,@@a", true),
             ("@@collation_", false),

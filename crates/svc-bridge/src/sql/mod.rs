@@ -7,6 +7,8 @@ mod conditions;
 mod joins;
 mod read;
 mod tokens;
+mod unclear;
+mod writes;
 
 use crate::names::Name;
 

@@ -2,11 +2,13 @@
 
 use super::{
     Site,
-    clock::{BARE, CLOCKS, Clock, UNSTABLE, is_known, is_setting},
+    clock::{BARE, CLOCKS, Clock, UNSTABLE, is_setting},
     conditions::{Constraints, constraints},
     joins::{self, Join},
-    tokens::{CLAUSES, Named, Statement, content, is, is_identifier, is_one, name, tokens},
+    tokens::{CLAUSES, Doubt, Named, SET_OPERATORS, Statement, content, is, is_identifier, is_one, name, tokens},
+    unclear::{is_unknown_function, unclear},
     whole,
+    writes::MODIFIERS,
 };
 use crate::names::{Name, SESSIONS};
 
@@ -46,41 +48,25 @@ pub(crate) struct Terms {
 impl Read {
     /// Examines a statement. One that only writes reads nothing.
     pub(crate) fn of(sql: &str, site: &Site, clock: &Clock) -> Self {
-        let start = sql.trim_start_matches(|c: char| c.is_whitespace() || c == '(' || c == ';');
-        let end = start.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(start.len());
         let tokens = tokens(sql);
-        let word = |token: &&&str| token.bytes().all(|byte| byte.is_ascii_alphabetic());
-        let verb = match (&start[..end], &tokens) {
-            ("", Some(tokens)) => tokens.iter().find(word).copied().unwrap_or_default(),
-            (verb, _) => verb,
-        };
-        let mut reader = Reader { read: Read::default(), site, is_foreign: false };
-        let reads = ["SELECT", "WITH", "VALUES", "SHOW", "DESC", "DESCRIBE", "EXPLAIN", "CHECK", "CHECKSUM", "TABLE"];
-        if is_one(verb, &reads) || (verb.is_empty() && tokens.is_none()) {
-            match tokens {
-                Some(tokens) => reader.statement(verb, tokens, clock),
-                None => reader.refuse("a statement that cannot be read"),
-            }
-        } else if is_one(verb, &["CREATE", "INSERT", "REPLACE"])
-            && tokens.is_none_or(|tokens| tokens.iter().any(|token| is(token, "SELECT")))
-        {
-            // What is read from that table later is what other tables had.
-            reader.refuse("a table that is filled from others");
-        } else if is_one(verb, &["DO", "HANDLER", "CALL", "EXECUTE", "HELP", "XA"]) {
-            reader.refuse(format!("the statement {}", verb.to_ascii_uppercase()));
+        let mut reader = Reader { read: Read::default(), site, doubt: None };
+        match &tokens {
+            Some(tokens) => reader.statement(tokens.iter().map(AsRef::as_ref).collect(), clock),
+            None => reader.refuse("a statement that cannot be read"),
         }
         reader.read
     }
 }
 
-struct Reader<'a> {
-    read: Read,
-    site: &'a Site,
-    is_foreign: bool,
+/// Examines a statement.
+pub(super) struct Reader<'a> {
+    pub(super) read: Read,
+    pub(super) site: &'a Site,
+    pub(super) doubt: Doubt,
 }
 
 impl Reader<'_> {
-    fn refuse(&mut self, why: impl Into<String>) {
+    pub(super) fn refuse(&mut self, why: impl Into<String>) {
         self.read.why.get_or_insert(why.into());
     }
 
@@ -92,32 +78,34 @@ impl Reader<'_> {
         }
     }
 
-    fn statement(&mut self, verb: &str, mut tokens: Vec<&str>, clock: &Clock) {
+    fn statement(&mut self, mut tokens: Vec<&str>, clock: &Clock) {
         tokens.pop_if(|last| *last == ";");
         let s = Statement::new(tokens);
-        if !is_one(verb, &["SELECT", "WITH"]) {
-            return self.definitions(&s);
+        let is_word = |token: &&&str| token.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let verb = s.all().iter().find(is_word).copied().unwrap_or_default();
+        if is_one(verb, &["SELECT", "WITH"]) {
+            if let Some(why) = self.unstable(&s, clock).or_else(|| unclear(&s)) {
+                self.refuse(why);
+            } else if s.has_one(&["TABLE"]) {
+                self.refuse("the statement TABLE");
+            } else if s.has_one(&["WITH"]) || s.all().contains(&";") {
+                self.everything_named(&s);
+            } else {
+                let is_only = s.all().iter().filter(|token| is(token, "SELECT")).count() == 1;
+                self.select(s.all(), is_only, MAX_DEPTH);
+            }
+        } else if is_one(verb, &["SHOW", "DESC", "DESCRIBE"]) {
+            self.definitions(&s);
+        } else if !verb.is_empty() {
+            self.other(verb, &s, clock);
         }
-        if let Some(why) = self.unstable(&s, clock) {
-            return self.refuse(why);
-        }
-        if s.has_one(&["TABLE"]) {
-            self.refuse("the statement TABLE");
-        } else if let Some(why) = unreadable(&s) {
+        if let Some(why) = self.doubt.take() {
             self.refuse(why);
-        } else if s.has_one(&["WITH"]) || s.all().contains(&";") {
-            self.everything_named(&s);
-        } else {
-            let is_only = s.all().iter().filter(|token| is(token, "SELECT")).count() == 1;
-            self.select(s.all(), is_only, MAX_DEPTH);
-        }
-        if self.is_foreign {
-            self.refuse("another database");
         }
     }
 
     /// Why the statement finds something else the next time, though no row has changed. Notes clocks in conditions.
-    fn unstable(&mut self, s: &Statement<'_>, clock: &Clock) -> Option<String> {
+    pub(super) fn unstable(&mut self, s: &Statement<'_>, clock: &Clock) -> Option<String> {
         let mut in_condition = vec![false];
         for (at, token) in s.all().iter().enumerate() {
             let is_inside = in_condition.last().copied().unwrap_or_default();
@@ -142,11 +130,8 @@ impl Reader<'_> {
             if *token == "/*" {
                 return Some("a comment that is executed".to_owned());
             }
-            let is_after_point = at > 0 && s.at(at - 1) == ".";
-            let is_function = !is_after_point && (s.at(at + 1) == "(" || is_one(token, &BARE));
-            // Other names in front of parentheses, such as those of columns after an alias, are rare.
-            let is_unknown = s.at(at + 1) == "(" && is_identifier(token) && (is_after_point || !is_known(token));
-            if is_unknown && !is_one(token, &UNSTABLE) {
+            let is_function = s.at(at + 1) == "(" || is_one(token, &BARE);
+            if is_unknown_function(s, at) {
                 return Some(format!("the function {}", name(token)));
             }
             let is_clock =
@@ -187,21 +172,33 @@ impl Reader<'_> {
                 && is_one(s.at(at + 1), &["FROM", "IN"]);
             at = if is_create || is_list { at + 2 } else { 0 };
         }
-        if at == 0 || !is_one(verb, &["SHOW", "DESC", "DESCRIBE"]) {
+        if at == 0 {
             return self.refuse(format!("the statement {}", verb.to_ascii_uppercase()));
         }
-        let table = s.table_at(&mut at, self.site, &mut self.is_foreign);
+        let table = s.table_at(&mut at, self.site, &mut self.doubt);
         let name = table.map_or(Name::All, |table| Name::row(self.site.short(&table), ""));
         self.add([name]);
     }
 
     /// All tables that a statement names anywhere.
-    fn everything_named(&mut self, s: &Statement<'_>) {
+    pub(super) fn everything_named(&mut self, s: &Statement<'_>) {
         let mut names = Vec::new();
         for (at, token) in s.all().iter().enumerate() {
-            if is_one(token, &["FROM", "JOIN", "UPDATE", "INTO", "TABLE"]) {
-                let end = s.find(&CLAUSES, at + 1, s.len());
-                let tables = s.tables(at + 1, end, self.site, &mut self.is_foreign);
+            // A single table, or a list of tables.
+            let mut table = at + 1;
+            let is_update = is(token, "UPDATE") && !is_one(s.at(at.wrapping_sub(1)), &["FOR", "KEY"]);
+            if is_one(token, &["INTO", "TABLE"]) {
+                let table = s.table_at(&mut table, self.site, &mut self.doubt);
+                names.extend(table.map(|table| whole(&self.site.short(&table))));
+            } else if is_update
+                || is_one(token, &["FROM", "JOIN", "STRAIGHT_JOIN"])
+                || is(token, "USING") && s.at(table) != "("
+            {
+                while is_one(s.at(table), &MODIFIERS) {
+                    table += 1;
+                }
+                let end = s.find(&CLAUSES, table, s.closing(table));
+                let tables = s.tables(table, end, self.site, &mut self.doubt);
                 names.extend(tables.iter().map(|(_, table)| whole(&self.site.short(table))));
             } else if is_identifier(token) && !self.site.prefix.is_empty() && name(token).starts_with(&self.site.prefix)
             {
@@ -242,7 +239,7 @@ impl Reader<'_> {
         let s = Statement::new(flat);
         let mut from = 0;
         while from < s.len() {
-            let end = s.find(&["UNION", "EXCEPT", "INTERSECT", "MINUS"], from, s.len());
+            let end = s.find(&SET_OPERATORS, from, s.len());
             self.single(&Statement::new(s.slice(from, end).to_vec()), false);
             from = end + 1;
         }
@@ -256,7 +253,7 @@ impl Reader<'_> {
         }
         let site = self.site;
         let condition = s.find(&CLAUSES, from + 1, s.len());
-        let tables = s.tables(from + 1, condition, site, &mut self.is_foreign);
+        let tables = s.tables(from + 1, condition, site, &mut self.doubt);
         if tables.is_empty() && !s.all().contains(&"?") {
             return self.add([Name::All]);
         }
@@ -365,61 +362,6 @@ impl Reader<'_> {
         let from = s.find(&["FROM"], 0, s.len());
         Some((s.slice(0, from).iter().any(|token| is(token, "COUNT")), limit))
     }
-}
-
-/// Why a statement is not examined: a word in it is no keyword though it looks like one.
-fn unreadable(s: &Statement<'_>) -> Option<&'static str> {
-    const WORDS: [&str; 25] = [
-        "SELECT",
-        "FROM",
-        "JOIN",
-        "STRAIGHT_JOIN",
-        "ON",
-        "AS",
-        "LEFT",
-        "RIGHT",
-        "INNER",
-        "CROSS",
-        "WITH",
-        "UNION",
-        "EXCEPT",
-        "INTERSECT",
-        "MINUS",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "AND",
-        "OR",
-        "XOR",
-        "BETWEEN",
-        "IN",
-    ];
-    let count = |word: &str| s.all().iter().filter(|token| is(token, word)).count();
-    if count("CASE") != count("END") {
-        return Some("a column with the name of a keyword");
-    }
-    let is_number_and_word = |token: &&str| {
-        let is_letter = |byte: u8| byte.is_ascii_alphabetic() && !byte.eq_ignore_ascii_case(&b'e');
-        token.starts_with(|c: char| c.is_ascii_digit()) && token.contains('.') && token.bytes().any(is_letter)
-    };
-    if s.all().iter().any(is_number_and_word) {
-        return Some("a number with a word");
-    }
-    for at in 1..s.len() {
-        let (before, token) = (s.at(at - 1), s.at(at));
-        if before == "." && (is_one(token, &WORDS) || is_one(token, &CLAUSES)) {
-            return Some("a column with the name of a keyword");
-        }
-        if is_one(before, &["INDEX", "KEY"]) && is(token, "FOR") {
-            return Some("a hint for the use of an index");
-        }
-        if is_one(before, &["NEXT", "PREVIOUS"]) && is(token, "VALUE") {
-            return Some("a sequence");
-        }
-    }
-    None
 }
 
 /// Whether all conditions on login names compare them with a text.

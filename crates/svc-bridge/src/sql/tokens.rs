@@ -1,5 +1,7 @@
 //! Tokens of a statement, and the tables that it names.
 
+use std::borrow::Cow;
+
 use super::Site;
 
 /// Maximum length of a statement that is examined, without long texts, in bytes.
@@ -26,6 +28,9 @@ pub(super) const CLAUSES: [&str; 14] = [
     "OFFSET",
     "FETCH",
 ];
+
+/// Words between two SELECTs.
+pub(super) const SET_OPERATORS: [&str; 4] = ["UNION", "EXCEPT", "INTERSECT", "MINUS"];
 
 /// Words after a table that are not its alias, besides [`CLAUSES`].
 const NO_ALIAS: [&str; 26] = [
@@ -58,10 +63,10 @@ const NO_ALIAS: [&str; 26] = [
 ];
 
 /// The tokens of a statement: texts and quoted identifiers with their quotes, words and variables, numbers, operators. White space and comments are
-/// left out; `/*` is the beginning of a comment that is executed. Long texts of long statements are `?`, twice, which is no value. `None` if the
-/// statement is too long, or a text does not end.
-pub(super) fn tokens(sql: &str) -> Option<Vec<&str>> {
-    let mut tokens = Vec::with_capacity(sql.len() / 5);
+/// left out; `/*` is the beginning of a comment that is executed. A word after a point is a name and no keyword, so it has quotes. Long texts of long
+/// statements are `?`, twice, which is no value. `None` if the statement is too long, or a text does not end.
+pub(super) fn tokens(sql: &str) -> Option<Vec<Cow<'_, str>>> {
+    let mut tokens: Vec<Cow<'_, str>> = Vec::with_capacity(sql.len() / 5);
     let mut left_out = 0;
     let mut rest = sql;
     loop {
@@ -70,9 +75,11 @@ pub(super) fn tokens(sql: &str) -> Option<Vec<&str>> {
         let (token, after) = rest.split_at(length);
         if sql.len() > LONG_SQL && length >= LONG_TEXT && token.starts_with(['\'', '"']) {
             left_out += length;
-            tokens.extend(["?", "?"]);
+            tokens.extend([Cow::from("?"), Cow::from("?")]);
         } else {
-            tokens.push(token);
+            let is_name =
+                is_identifier(token) && !token.starts_with('`') && tokens.last().is_some_and(|last| last == ".");
+            tokens.push(if is_name { format!("`{token}`").into() } else { token.into() });
         }
         rest = after;
     }
@@ -147,6 +154,12 @@ pub(super) fn is_identifier(token: &str) -> bool {
         .is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, b'_' | b'$' | b'`') || *first >= 0x80)
 }
 
+/// Whether a token can be the name of a table: an identifier, or a word that begins with a digit.
+fn is_table(token: &str) -> bool {
+    let is_word = |token: &str| token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_identifier(token) || is_word(token) && !token.bytes().all(|byte| byte.is_ascii_digit()) && !token.is_empty()
+}
+
 /// The name in an identifier, in lower case.
 pub(super) fn name(token: &str) -> String {
     token.trim_matches('`').to_ascii_lowercase()
@@ -164,6 +177,9 @@ pub(super) struct Statement<'s> {
     /// For each opening parenthesis, the index after the one that closes it.
     after: Vec<usize>,
 }
+
+/// Why it is not known which tables a statement names, if something in it is not clear.
+pub(super) type Doubt = Option<String>;
 
 /// A table of a statement: its alias, or its name, and its name in the database, both in lower case.
 pub(super) type Named = (String, String);
@@ -247,12 +263,24 @@ impl<'s> Statement<'s> {
         (from, end)
     }
 
+    /// The index of the parenthesis that closes the one around an index; the end if there is none.
+    pub(super) fn closing(&self, from: usize) -> usize {
+        let mut at = from;
+        while at < self.len() && self.at(at) != ")" {
+            at = if self.at(at) == "(" { self.after(at) } else { at + 1 };
+        }
+        at
+    }
+
     /// The table at an index, in lower case; `None` if there is none. Moves the index behind it.
-    pub(super) fn table_at(&self, index: &mut usize, site: &Site, is_foreign: &mut bool) -> Option<String> {
-        let mut table = Some(self.at(*index)).filter(|token| is_identifier(token))?;
+    pub(super) fn table_at(&self, index: &mut usize, site: &Site, doubt: &mut Doubt) -> Option<String> {
+        let mut table = Some(self.at(*index)).filter(|token| is_table(token))?;
         *index += 1;
         if self.at(*index) == "." && *index + 1 < self.len() {
-            *is_foreign |= !name(table).eq_ignore_ascii_case(&site.database);
+            let database = name(table);
+            if !database.eq_ignore_ascii_case(&site.database) {
+                doubt.get_or_insert(format!("the database {database}"));
+            }
             table = self.at(*index + 1);
             *index += 2;
         }
@@ -260,11 +288,12 @@ impl<'s> Statement<'s> {
     }
 
     /// The tables of a list such as that after FROM.
-    pub(super) fn tables(&self, from: usize, end: usize, site: &Site, is_foreign: &mut bool) -> Vec<Named> {
+    pub(super) fn tables(&self, from: usize, end: usize, site: &Site, doubt: &mut Doubt) -> Vec<Named> {
         let mut tables: Vec<Named> = Vec::new();
         let (mut depth, mut list, mut expects, mut at) = (0_usize, 0_usize, true, from);
         while at < end {
             let token = self.at(at);
+            let is_lateral = is(token, "LATERAL") && matches!(self.at(at + 1), "(" | "?");
             if token == "(" {
                 depth += 1;
                 list = if expects { depth } else { list };
@@ -273,22 +302,22 @@ impl<'s> Statement<'s> {
                 list = list.min(depth);
             } else if is_one(token, &["JOIN", "STRAIGHT_JOIN"]) || token == "," && depth == list {
                 expects = true;
-            } else if expects && !is(token, "LATERAL") && is_identifier(token) {
-                let Some(table) = self.table_at(&mut at, site, is_foreign) else { break };
+            } else if expects && !is_lateral && is_table(token) {
+                let Some(table) = self.table_at(&mut at, site, doubt) else { break };
                 at += usize::from(self.is(at, "AS"));
                 let next = self.at(at);
                 let has_alias = at < end && is_identifier(next) && !is_one(next, &NO_ALIAS) && !is_one(next, &CLAUSES);
                 let alias = if has_alias { name(next) } else { table.clone() };
                 at += usize::from(has_alias);
-                match tables.iter_mut().find(|(known, _)| *known == alias) {
-                    Some(known) => known.1 = table,
-                    None => tables.push((alias, table)),
+                if !tables.iter().any(|(known, of)| *known == alias && *of == table) {
+                    tables.push((alias, table));
                 }
                 expects = false;
                 continue;
             } else {
-                // Neither a name nor a SELECT: whatever it is may be in another database.
-                *is_foreign |= expects && token != "?" && !is(token, "LATERAL");
+                if expects && token != "?" && !is_lateral {
+                    doubt.get_or_insert("a table whose name cannot be read".to_owned());
+                }
                 expects = false;
             }
             at += 1;
