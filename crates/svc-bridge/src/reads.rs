@@ -179,6 +179,10 @@ impl Found {
         };
         if rows.is_some() && names.iter().all(is_found) {
             self.all_found.insert(terms.text.clone());
+            if rows.is_some_and(<[_]>::is_empty) {
+                // Some are found later if their rows appear, or get another taxonomy: the news then have the whole table.
+                self.names.extend(terms.names.iter().filter_map(Name::table_name).map(|table| Name::row(table, "")));
+            }
         } else {
             self.names.extend(terms.names.iter().cloned());
         }
@@ -329,7 +333,7 @@ mod tests {
                 "term_relationships/9 term_taxonomy/11 term_taxonomy/12 terms/1 terms/2",
             ),
             (json!({"sql": [[count, [[[0, 0]]]]]}), "term_relationships/9 term_taxonomy?a terms"),
-            (json!({"sql": [[count, [[[0, 0]]]], [ids, [[]]]]}), "term_relationships/9"),
+            (json!({"sql": [[count, [[[0, 0]]]], [ids, [[]]]]}), "term_relationships/9 term_taxonomy/ terms/"),
             (json!({"sql": [[login, [[[5, 0]]]]]}), "users/5"),
             (json!({"sql": [[login, [[]]]]}), "users"),
             (json!({"sql": [login]}), "users"),

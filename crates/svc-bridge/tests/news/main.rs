@@ -8,6 +8,7 @@ mod names;
 mod refusals;
 mod reports;
 mod server;
+mod statements;
 mod volume;
 
 use std::time::{Duration, Instant};
