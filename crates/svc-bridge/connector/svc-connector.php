@@ -452,8 +452,11 @@ final class Sql {
 		return $all;
 	}
 
-	/** Names of what is written, with the group of options with planned jobs. */
-	public static function with_jobs( array $names ): array {
+	/** Names of what is written, with those that follow: sessions of all metadata of users, and the group of options with planned jobs. */
+	public static function completed( array $names ): array {
+		if ( in_array( 'usermeta', $names, true ) && ! in_array( 'sessions', $names, true ) ) {
+			$names[] = 'sessions';
+		}
 		$jobs = array_intersect( $names, array_map( static fn( $job ) => "options/$job", JOBS ) );
 		if ( $jobs ) {
 			$others = preg_grep( '/^options(\/|$)/', array_diff( $names, $jobs ) );
@@ -515,7 +518,7 @@ final class Write {
 			$write->u = array_map( 'strtoupper', $write->t );
 			if ( 'INSERT' === $verb || 'REPLACE' === $verb ) {
 				$i            = $write->start();
-				$write->names = array( Sql::short( Sql::table_at( $write->t, $i ) ) ?: '*' );
+				$write->names = Sql::completed( array( Sql::short( Sql::table_at( $write->t, $i ) ) ?: '*' ) );
 			}
 			return $write;
 		}
@@ -547,7 +550,7 @@ final class Write {
 		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! in_array( '/*', $write->t, true ) ) {
 			$write->$method();
 		}
-		$write->names = Sql::with_jobs( array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) ) );
+		$write->names = Sql::completed( array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) ) );
 		return $write;
 	}
 
@@ -683,9 +686,6 @@ final class Write {
 			$names = array_merge( $names, self::autoload_of( $names, $this->find ) );
 		}
 		$this->names = in_array( $table, $names, true ) ? array( $table ) : $names;
-		if ( 'usermeta' === $table && in_array( $table, $names, true ) ) {
-			$this->names[] = 'sessions';
-		}
 	}
 
 	/** The groups that options with these names are in before they are written. */
@@ -764,8 +764,10 @@ final class Write {
 		$i     = $this->start();
 		if ( 'FROM' === ( $this->u[ $i ] ?? '' ) ) {
 			$where  = Sql::find( $this->u, array( 'WHERE' => 1, 'ORDER' => 1, 'LIMIT' => 1, 'RETURNING' => 1 ), $i, $count );
-			$tables = Sql::tables( $this->t, $this->u, $i + 1, $where );
-			if ( 1 === count( $tables ) && ! in_array( 'USING', array_slice( $this->u, 0, $where ), true ) && ! in_array( 'SELECT', array_slice( $this->u, 0, $where ), true ) ) {
+			// Those after FROM may be aliases of those after USING.
+			$using  = Sql::find( $this->u, array( 'USING' => 1 ), $i, $where );
+			$tables = Sql::tables( $this->t, $this->u, ( $using < $where ? $using : $i ) + 1, $where );
+			if ( 1 === count( $tables ) && $using === $where && ! in_array( 'SELECT', array_slice( $this->u, 0, $where ), true ) ) {
 				$this->rows( (string) key( $tables ), current( $tables ), $where, array() );
 				return;
 			}
@@ -807,9 +809,6 @@ final class Write {
 	/** All rows of these tables. */
 	private function all_of( array $tables ): void {
 		$this->names = array_map( array( Sql::class, 'short' ), array_values( $tables ) ) ?: array( '*' );
-		if ( in_array( 'usermeta', $this->names, true ) ) {
-			$this->names[] = 'sessions';
-		}
 	}
 
 	/** Rows found with the tokens of this statement from an index on; null if they cannot be looked for. */
