@@ -75,6 +75,16 @@ impl<'s> Constraints<'s> {
         Some(values)
     }
 
+    /// Whether the names of a table's rows have all texts as they are in the statement: where the database compares them exactly, others are other
+    /// rows.
+    pub(super) fn has_exact_texts(&self, alias: &str) -> bool {
+        let is_exact = |text: &str| !text.ends_with(' ') && !text.bytes().any(|byte| byte.is_ascii_uppercase());
+        let is_of =
+            |key: &str| key.starts_with('.') || key.strip_prefix(alias).is_some_and(|rest| rest.starts_with('.'));
+        let texts = self.0.iter().filter(|(key, _)| is_of(key)).flat_map(|(_, values)| values);
+        texts.filter_map(|token| content(token)).all(is_exact)
+    }
+
     /// Whether the rows of user metadata are sessions; `None` for both.
     fn are_sessions(&self, alias: &str) -> Option<bool> {
         let keys = self.of_column(alias, "meta_key")?;

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use super::{
-    MAX_ROWS, Site, named, row,
+    MAX_ROWS, Site,
+    conditions::Constraints,
+    named, row,
     tokens::{Named, Statement, is, name},
     whole,
 };
@@ -63,14 +65,15 @@ impl<F: FnMut(&str) -> Option<Vec<String>>> Lookups<F> {
 }
 
 impl Join {
-    /// The join of a SELECT with these tables, of which these names are known, with the indices of FROM, of the condition, and of its end. `None` if
-    /// nothing can be looked up.
+    /// The join of a SELECT with these tables, of which these names are known, with the indices of FROM, of the condition, and of its end, and what
+    /// the condition says. `None` if nothing can be looked up.
     pub(super) fn of(
         tables: &[Named],
         names: &[(String, Vec<Name>)],
         s: &Statement<'_>,
         (from, condition, end): (usize, usize, usize),
         site: &Site,
+        constraints: &Constraints<'_>,
     ) -> Option<Self> {
         if s.has_one(&["RIGHT", "NATURAL", "USING", "?"]) || s.at(from + 1) == "(" {
             return None;
@@ -81,7 +84,10 @@ impl Join {
             let (_, found) = names.iter().find(|(of, _)| of == alias).filter(|_| table != "usermeta")?;
             if *found == [Name::table(&*table)] {
                 open.push((alias.clone(), table));
-            } else if identity(&table).is_some() && found.iter().all(can_be_looked_up) {
+            } else if identity(&table).is_some()
+                && found.iter().all(can_be_looked_up)
+                && constraints.has_exact_texts(alias)
+            {
                 known.push((alias.clone(), found.clone()));
             }
         }
@@ -278,6 +284,8 @@ mod tests {
         for (sql, expected) in [
             (&*format!("{posts} p.post_type = 'page'"), "term_relationships/5 term_relationships/6 term_taxonomy/4"),
             (&*format!("{posts} p.post_type = 'none'"), ""),
+            // A column may tell capitals apart.
+            (&*format!("{posts} p.post_type = 'Page'"), "none"),
             (&*format!("{posts} p.post_type = 'other'"), "term_relationships term_taxonomy"),
             (
                 "SELECT * FROM wp_posts p, wp_postmeta m WHERE p.ID = m.post_id AND p.post_type = 'page'",

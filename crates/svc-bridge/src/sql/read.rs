@@ -194,7 +194,7 @@ impl Reader<'_> {
                 || is_one(token, &["FROM", "JOIN", "STRAIGHT_JOIN"])
                 || is(token, "USING") && s.at(table) != "("
             {
-                while is_one(s.at(table), &MODIFIERS) {
+                while is_update && is_one(s.at(table), &MODIFIERS) {
                     table += 1;
                 }
                 let end = s.find(&CLAUSES, table, s.closing(table));
@@ -226,9 +226,10 @@ impl Reader<'_> {
         let mut flat = Vec::new();
         let mut at = 0;
         while at < s.len() {
-            if s.at(at) == "(" && s.is(at + 1, "SELECT") {
-                let after = s.after(at);
-                self.select(s.slice(at + 1, after.saturating_sub(1)), is_only, depth - 1);
+            let after = s.after(at);
+            // It may begin with another in parentheses: (SELECT …) UNION SELECT ….
+            if s.at(at) == "(" && s.find(&["SELECT"], at + 1, after - 1) < after - 1 {
+                self.select(s.slice(at + 1, after - 1), is_only, depth - 1);
                 flat.push("?");
                 at = after;
             } else {
@@ -295,7 +296,7 @@ impl Reader<'_> {
         }
         if tables.len() > 1
             && self.read.terms.is_none()
-            && let Some(join) = Join::of(&tables, &names, s, (from, condition, end), site)
+            && let Some(join) = Join::of(&tables, &names, s, (from, condition, end), site, &found)
         {
             names.retain(|(alias, _)| join.open.iter().all(|(open, _)| open != alias));
             self.read.joins.push(join);

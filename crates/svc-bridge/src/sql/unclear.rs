@@ -51,9 +51,7 @@ pub(super) fn is_unknown_function(s: &Statement<'_>, at: usize) -> bool {
         return false;
     }
     let first = if at > 1 && s.at(at - 1) == "." { at - 2 } else { at };
-    let is_target = first > 0 && {
-        let before = s.at(first - 1);
-        is(before, "INTO") || is_one(before, &["INSERT", "REPLACE"]) || is_one(before, &MODIFIERS)
-    };
+    let is_modifier = |token: &&str| is(token, "INTO") || is_one(token, &MODIFIERS);
+    let is_target = is_one(s.at(0), &["INSERT", "REPLACE"]) && s.slice(1, first).iter().all(is_modifier);
     !is_target
 }

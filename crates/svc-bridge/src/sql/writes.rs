@@ -7,8 +7,8 @@ use super::{
     unclear::{is_unknown_function, unclear},
 };
 
-/// Words between a verb and its table.
-pub(super) const MODIFIERS: [&str; 6] = ["LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "IGNORE", "QUICK", "ONLY"];
+/// Words between UPDATE or INSERT and the table.
+pub(super) const MODIFIERS: [&str; 4] = ["LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "IGNORE"];
 
 /// Statements that read no rows, unless one of [`FILLED`] is in them.
 const WITHOUT_ROWS: [&str; 19] = [

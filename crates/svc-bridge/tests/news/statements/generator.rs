@@ -290,12 +290,8 @@ impl Generator {
                 format!("{}EXISTS (SELECT 1 FROM {from} WHERE {condition})", self.one(&["", "NOT "]))
             }
             28 => {
-                let (one, other) = (self.query(1, depth - 1), self.query(1, depth - 1));
-                format!(
-                    "{column} {} ({one} {} {other})",
-                    self.one(&["IN", "= ANY", "<> ALL"]),
-                    self.one(&["UNION", "UNION ALL"])
-                )
+                let united = self.united(1, depth - 1);
+                format!("{column} {} ({united})", self.one(&["IN", "= ANY", "<> ALL"]))
             }
             29 => {
                 let (from, inner) = self.from(depth - 1);
@@ -375,23 +371,28 @@ impl Generator {
         }
     }
 
+    /// Two SELECTs of so many columns, with parentheses around some.
+    fn united(&mut self, n_columns: usize, depth: usize) -> String {
+        let (one, other) = (self.query(n_columns, depth), self.query(n_columns, depth));
+        let operator = self.one(&["UNION", "UNION ALL", "EXCEPT", "INTERSECT", "UNION DISTINCT"]);
+        match self.below(4) {
+            0 => format!("({one}) {operator} ({other})"),
+            1 => format!("({one}) {operator} {other}"),
+            2 => format!("{one} {operator} ({other})"),
+            _ => format!("{one} {operator} {other}"),
+        }
+    }
+
     /// A statement that reads.
     pub(super) fn select(&mut self) -> String {
         match self.below(16) {
-            0 => {
-                let (one, other) = (self.query(2, 1), self.query(2, 1));
-                let operator = self.one(&["UNION", "UNION ALL", "EXCEPT", "INTERSECT", "UNION DISTINCT"]);
-                if self.once_in(2) {
-                    format!("({one}) {operator} ({other})")
-                } else {
-                    format!("{one} {operator} {other}")
-                }
-            }
+            0 => self.united(2, 1),
             1 => {
                 let (inner, (from, tables)) = (self.query(1, 1), self.from(1));
                 format!("WITH c AS ({inner}) SELECT * FROM c, {from} WHERE {}", self.condition(&tables, 1, 2))
             }
             2 => format!("SELECT COUNT(*) FROM ({}) counted", self.query(1, 2)),
+            5 => format!("SELECT * FROM ({}) united", self.united(1, 1)),
             3 => self.terms(),
             4 => self.login(),
             _ => {

@@ -40,7 +40,7 @@ impl Generator {
     fn stored(&mut self, table: &str, column: &str, id: usize) -> String {
         match column {
             _ if (table, column) == TERM => id.to_string(),
-            "post_type" => self.one(&["'post'", "'page'", "'revision'"]).to_owned(),
+            "post_type" => self.one(&["'post'", "'page'", "'Page'", "'revision'"]).to_owned(),
             "post_status" => self.one(&["'publish'", "'draft'"]).to_owned(),
             "taxonomy" => self.one(&["'category'", "'post_tag'", "'Category'"]).to_owned(),
             "day" => self.one(&["'2026-01-01'", "'2026-01-02'", "NULL"]).to_owned(),
