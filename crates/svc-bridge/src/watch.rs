@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use mysql::Opts;
+use mysql::{Conn, Opts, prelude::Queryable as _};
 
 use crate::{
     Bridge,
@@ -20,6 +20,7 @@ use crate::{
         reports::Reports,
     },
     persisted::Saved,
+    sql::is_other_mode,
 };
 
 /// The report, in the folder of a watch.
@@ -192,6 +193,11 @@ async fn open(
 ) -> Result<(FeedKind, Box<dyn Feed>), Unavailable> {
     let sources = sources.clone();
     let opened = tokio::task::spawn_blocking(move || -> Result<(FeedKind, Box<dyn Feed>), Unavailable> {
+        let mode = sql_mode(&sources.database)?;
+        if is_other_mode(&mode) {
+            tracing::debug!("each write ends all responses: statements are not examined in the SQL mode {mode}");
+            return Ok((FeedKind::Counter, Box::new(Counter::start(&sources.database)?)));
+        }
         let source = Source { server: sources.database.clone(), prefix: sources.prefix.clone() };
         if may_log {
             match Binlog::start(source, Changes::with_images(), from.as_ref()) {
@@ -208,4 +214,11 @@ async fn open(
         Ok((FeedKind::Counter, Box::new(Counter::start(&sources.database)?)))
     });
     opened.await.unwrap_or_else(|error| Err(Unavailable(error.to_string())))
+}
+
+/// The SQL mode of the database server, from which WordPress removes what it does not support.
+fn sql_mode(database: &Opts) -> Result<String, Unavailable> {
+    let mode =
+        Conn::new(database.clone()).and_then(|mut connection| connection.query_first("SELECT @@GLOBAL.sql_mode"));
+    mode.map(Option::unwrap_or_default).map_err(|error| Unavailable(format!("the database cannot be read: {error}")))
 }

@@ -15,6 +15,7 @@ use crate::names::Name;
 pub(crate) use clock::Clock;
 pub(crate) use joins::{Join, Lookups};
 pub(crate) use read::{Read, Terms};
+pub(crate) use writes::is_other_mode;
 
 /// Most rows and groups of a table that are named for one statement.
 pub(crate) const MAX_ROWS: usize = 500;

@@ -36,7 +36,7 @@ const WITHOUT_ROWS: [&str; 19] = [
 /// Words with which those fill a table, or a variable, from others.
 const FILLED: [&str; 6] = ["SELECT", "UNION", "EXCHANGE", "CONVERT", "RENAME", "ATOMIC"];
 
-/// Parts of the names of modes in which the same text is another statement.
+/// Parts of the names of SQL modes in which the same text is another statement.
 const MODES: [&str; 9] = ["ANSI", "BACKSLASH", "PIPES", "PRECEDENCE", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"];
 
 impl Reader<'_> {
@@ -76,7 +76,12 @@ fn sets_mode(s: &Statement<'_>) -> bool {
     let is_mode = |at: &usize| s.at(*at).trim_matches(['@', '`']).eq_ignore_ascii_case("sql_mode");
     (0..s.len()).filter(is_mode).any(|at| {
         // The value of a variable is not known.
-        let mode = content(s.at(at + 2)).map(str::to_ascii_uppercase);
-        mode.is_none_or(|mode| MODES.iter().any(|part| mode.contains(part)))
+        content(s.at(at + 2)).is_none_or(is_other_mode)
     })
+}
+
+/// Whether texts are other statements in an SQL mode than those as which they are examined: `"a"` may be a column, and `\` a character.
+pub(crate) fn is_other_mode(mode: &str) -> bool {
+    let mode = mode.to_ascii_uppercase();
+    MODES.iter().any(|part| mode.contains(part))
 }

@@ -112,11 +112,15 @@ impl Site {
         let sources = Sources { database: source.server, prefix: source.prefix, connector: None };
         Watch::new(bridge.clone(), sources, None).look().await.unwrap();
         let site = Site { bridge, php, connection: Mutex::new(server.connect()), upstream };
-        // The news begin some seconds after a first transaction.
+        // The news begin some seconds after a transaction. The counter of transactions must have been the same for a second.
         let start = Instant::now();
+        let mut next_write = start;
         while site.replayed(0, "SELECT ID FROM wp_users").await.is_none() {
             assert!(start.elapsed() < Duration::from_secs(30), "{:?}", site.bridge.report());
-            site.write("REPLACE INTO wp_options (option_name, option_value) VALUES ('a', 'b')");
+            if next_write <= Instant::now() {
+                site.write("REPLACE INTO wp_options (option_id, option_name, option_value) VALUES (1, 'a', RAND())");
+                next_write += Duration::from_secs(3);
+            }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         site
