@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use super::{
-    MAX_NAME, MAX_ROWS, group, named, row,
-    tokens::{Statement, content, is, is_identifier, is_one, name},
+    MAX_NAME, MAX_ROWS, Site,
+    columns::has_column,
+    group, named, row,
+    tokens::{Named, Statement, content, is, is_identifier, is_one, name},
     whole,
 };
 use crate::names::{IDENTITIES, Identity, Name, SESSION_TOKENS, SESSIONS};
@@ -73,6 +75,20 @@ impl<'s> Constraints<'s> {
             }
         }
         Some(values)
+    }
+
+    /// The same with the table of columns that are written without one, if one of these has them: the database refuses what others have as well.
+    pub(super) fn of_tables(mut self, tables: &[Named], site: &Site) -> Self {
+        for (key, _) in &mut self.0 {
+            let Some(column) = key.strip_prefix('.').map(|column| column.trim_end_matches('^')) else { continue };
+            let has =
+                |(_, table): &&Named| table.strip_prefix(&*site.prefix).is_some_and(|name| has_column(name, column));
+            let mut owners = tables.iter().filter(has);
+            if let (Some((alias, _)), None) = (owners.next(), owners.next()) {
+                *key = format!("{alias}{key}");
+            }
+        }
+        self
     }
 
     /// Whether the names of a table's rows have all texts as they are in the statement: where the database compares them exactly, others are other

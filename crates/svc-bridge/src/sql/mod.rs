@@ -3,6 +3,7 @@
 //! What is not understood becomes the whole table, and where the tables are not known, everything.
 
 mod clock;
+mod columns;
 mod conditions;
 mod joins;
 mod read;

@@ -263,6 +263,9 @@ impl Reader<'_> {
             end = s.find(&CLAUSES, condition + 1, s.len());
             found = constraints(s, condition + 1, end);
         }
+        let is_one_login =
+            found.get(".user_login").is_some_and(|values| values.len() == 1) && compares_login_with_text(s);
+        found = found.of_tables(&tables, site);
         for (alias, on, stop) in joins::conditions(s, from, condition) {
             // Of a table that is joined, only the rows for which this is true.
             if tables.iter().any(|(known, _)| *known == alias) {
@@ -288,8 +291,6 @@ impl Reader<'_> {
                 Some(Terms { names: wide.into_iter().flat_map(|(_, names)| names).collect(), text, counts, limit });
         }
         let is_user = tables.iter().all(|(_, table)| site.short(table) == "users") && tables.len() == 1;
-        let is_one_login =
-            found.get(".user_login").is_some_and(|values| values.len() == 1) && compares_login_with_text(s);
         if is_only && is_user && is_one_login {
             self.read.is_login = true;
             return;
