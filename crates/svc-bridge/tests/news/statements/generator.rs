@@ -38,7 +38,7 @@ impl Generator {
         of[self.below(of.len())]
     }
 
-    /// So many parts.
+    /// So many parts in a text.
     fn join(&mut self, n: usize, separator: &str, mut part: impl FnMut(&mut Self) -> String) -> String {
         let parts: Vec<String> = (0..n).map(|_| part(self)).collect();
         parts.join(separator)
