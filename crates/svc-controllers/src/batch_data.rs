@@ -1,15 +1,12 @@
 //! Snapshots and transactions of the store for batches.
 
-use std::{any::Any, sync::Arc, time::Duration};
+use std::{any::Any, sync::Arc};
 
 use svc_routing::{BatchData, BatchTransaction, BoxFuture, Context, Request, Result};
-use svc_site::{Access, Site, SiteError};
+use svc_site::{Access, MAX_TRANSACTION, Site, SiteError};
 use svc_store::OpenTransaction;
 
 use crate::caller;
-
-/// How long a batch may keep the database from other writers.
-const MAX_TIME: Duration = Duration::from_secs(5);
 
 /// The store of a site, as batches use it.
 pub(crate) struct StoreBatches(pub(crate) Arc<Site>);
@@ -37,7 +34,7 @@ impl BatchData for StoreBatches {
     fn begin(&self, cx: Context) -> BoxFuture<Result<Box<dyn BatchTransaction>>> {
         let store = self.0.store.clone();
         Box::pin(async move {
-            let open = store.begin(&cx, MAX_TIME).await.map_err(SiteError::from)?;
+            let open = store.begin(&cx, MAX_TRANSACTION).await.map_err(SiteError::from)?;
             Ok(Box::new(StoreTransaction(open)) as Box<dyn BatchTransaction>)
         })
     }

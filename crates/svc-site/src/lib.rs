@@ -56,7 +56,7 @@ pub use registries::{
 };
 pub use settings::{Settings, time_zone::TimeZone, urls};
 pub use site::{
-    Clock, Policies, Services, Site, SiteSetup,
+    Clock, MAX_TRANSACTION, Policies, Services, Site, SiteSetup,
     extensions::{self, Extension},
 };
 pub use svc_packages::plugins::Plugin;

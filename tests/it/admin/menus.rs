@@ -1,4 +1,4 @@
-//! The menus of a block theme: entries are added, moved and removed, and the site shows them.
+//! Menus of block themes and of themes with menu locations: entries are added, moved and removed, and no change is overwritten.
 
 use super::*;
 
@@ -94,9 +94,15 @@ async fn a_menu_that_was_changed_elsewhere_is_not_overwritten() {
     let refused = send_form(&mut visitor, PAGE, &page, &changes, false).await;
     assert!(refused.status == 412 && refused.body.contains("changed elsewhere"), "{}", refused.body);
     assert!(refused.body.contains("Theirs") && refused.body.contains("Mine: /mine"), "{}", refused.body);
-    let refused = send_form(&mut visitor, PAGE, &page, &[("action", "trash")], false).await;
-    assert_eq!(refused.status, 412);
+    // What a form would do to the other version does not matter, nor whether it could be done.
+    for changes in [&[("action", "trash")][..], &[("move", "remove 7")], &[("action", "save"), ("etag", "")]] {
+        let refused = send_form(&mut visitor, PAGE, &page, changes, false).await;
+        assert_eq!(refused.status, 412, "{changes:?}");
+    }
     assert_eq!(shown(&site).await, ["Theirs"]);
+    let changes = [("action", "save"), ("title", "My & menu"), ("label-0", "Mine"), ("url-0", "/mine")];
+    let refused = send_form(&mut visitor, PAGE, &page, &changes, false).await;
+    assert!(refused.body.contains("My &#38; menu\nMine: /mine</textarea>"), "{}", refused.body);
 }
 
 /// A site whose theme has two menu locations.
@@ -212,4 +218,107 @@ async fn a_menu_of_a_classic_theme_has_items_and_locations() {
     assert_eq!(change(&mut visitor, &[("action", "delete")]).await.status, 302);
     assert_eq!(read(&site, &admin, "menus").await, json!([]));
     assert_eq!(read(&site, &admin, "menu-items").await, json!([]));
+}
+
+/// A site with the menu “Main”, whose items are One and Two; their IDs.
+async fn with_classic_menu(visitor: &mut Visitor<'_>, site: &Site, admin: &str) -> (i64, i64) {
+    assert_eq!(change(visitor, &[("action", "create"), ("new-name", "Main")]).await.status, 302);
+    for (label, url) in [("One", "/1"), ("Two", "/2")] {
+        let added = change(visitor, &[("action", "add-link"), ("new-label", label), ("new-url", url)]).await;
+        assert_eq!(added.status, 302, "{}", added.body);
+    }
+    (item(site, admin, "One").await, item(site, admin, "Two").await)
+}
+
+/// The menus and their items, as stored.
+async fn stored_menus(site: &Site, admin: &str) -> [Value; 2] {
+    let menus = read(site, admin, "menus?context=edit&_fields=id,name,locations,auto_add").await;
+    [menus, read(site, admin, "menu-items?context=edit&_fields=id,title,url,parent,menu_order").await]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_classic_menu_that_was_changed_elsewhere_is_not_overwritten() {
+    let site = classic_site().await;
+    let admin = site.app_password();
+    user(&site, &admin, "other", "administrator").await;
+    let (mut mine, mut theirs) = (logged_in(&site, "admin").await, logged_in(&site, "other").await);
+    let (one, two) = with_classic_menu(&mut mine, &site, &admin).await;
+    let (label, url) = (format!("label-{one}"), format!("url-{one}"));
+    let (down, up, remove) = (format!("down {one}"), format!("up {one}"), format!("remove {two}"));
+    // What the other browser stores between the opening and the sending of this one's form.
+    for changes in [
+        &[("action", "save"), (&*label, "Theirs"), (&*url, "/theirs")][..],
+        &[("action", "add-link"), ("new-label", "New"), ("new-url", "/new")],
+        &[("move", &*down)],
+        &[("action", "save"), ("name", "Their menu")],
+        &[("action", "save"), ("name", "Their menu"), ("location", "footer")],
+        &[("action", "save"), ("name", "Their menu"), ("location", "footer"), ("auto_add", "1")],
+        &[("move", &*remove)],
+    ] {
+        let page = mine.get(PAGE).await.body;
+        assert_eq!(change(&mut theirs, changes).await.status, 302, "{changes:?}");
+        let before = stored_menus(&site, &admin).await;
+        for sent in [
+            &[("action", "save"), ("name", "My & menu"), ("location", "primary"), (&*label, "Mine"), (&*url, "/mine")]
+                [..],
+            &[("move", &*up), (&*label, "Mine"), (&*url, "/mine"), ("name", "My & menu")],
+            &[("action", "add-link"), ("new-label", "My link"), ("new-url", "/my-link")],
+            &[("move", &*remove)],
+            &[("action", "delete")],
+            &[("action", "save"), ("etag", ""), (&*label, "Mine"), (&*url, "/mine")],
+        ] {
+            let refused = send_form(&mut mine, PAGE, &page, sent, false).await;
+            assert!(refused.status == 412 && refused.body.contains("changed elsewhere"), "{changes:?} {sent:?}");
+            assert_eq!(stored_menus(&site, &admin).await, before, "{changes:?} {sent:?}");
+            let is_kept = |text: &str| refused.body.contains(text);
+            if sent.iter().any(|(name, _)| *name == "name") {
+                assert!(is_kept("My &#38; menu") && is_kept("Mine: /mine"), "{}", refused.body);
+            }
+            if sent[0].1 == "add-link" {
+                assert!(is_kept("value=\"My link\"") && is_kept("value=\"/my-link\""), "{}", refused.body);
+            }
+            // The page has the version that is stored, and can be sent.
+            assert_ne!(field(&refused.body, "etag"), field(&page, "etag"));
+        }
+    }
+    let page = mine.get(PAGE).await.body;
+    let refused =
+        send_form(&mut mine, PAGE, &page, &[("action", "save"), ("etag", "0"), (&*label, "Mine")], false).await;
+    let sent = [("action", "save"), ("name", "Mine"), (&*label, "Mine"), (&*url, "/mine")];
+    assert_eq!(send_form(&mut mine, PAGE, &refused.body, &sent, false).await.status, 302);
+    assert_eq!(items(&site, &admin).await[0], "Mine");
+    // A menu that was deleted elsewhere.
+    let page = mine.get(PAGE).await.body;
+    assert_eq!(change(&mut theirs, &[("action", "delete")]).await.status, 302);
+    assert!((400..500).contains(&send_form(&mut mine, PAGE, &page, &sent, false).await.status));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_forms_at_once_one_is_stored() {
+    let site = classic_site().await;
+    let admin = site.app_password();
+    user(&site, &admin, "other", "administrator").await;
+    let (mut mine, mut theirs) = (logged_in(&site, "admin").await, logged_in(&site, "other").await);
+    let (one, two) = with_classic_menu(&mut mine, &site, &admin).await;
+    let fields = [one, two].map(|id| (format!("label-{id}"), format!("url-{id}")));
+    for round in 0..10 {
+        let (my_page, their_page) = (mine.get(PAGE).await.body, theirs.get(PAGE).await.body);
+        assert_eq!(field(&my_page, "etag"), field(&their_page, "etag"));
+        let (my_label, their_label) = (format!("Mine {round}"), format!("Theirs {round}"));
+        let form = |label| {
+            let texts = fields.iter().flat_map(move |(name, url)| [(&**name, label), (&**url, "/x")]);
+            [("action", "save")].into_iter().chain(texts).collect::<Vec<(&str, &str)>>()
+        };
+        let (my_form, their_form) = (form(&*my_label), form(&*their_label));
+        let (my, their) = tokio::join!(
+            send_form(&mut mine, PAGE, &my_page, &my_form, false),
+            send_form(&mut theirs, PAGE, &their_page, &their_form, false)
+        );
+        let winner = match (my.status, their.status) {
+            (302, 412) => my_label,
+            (412, 302) => their_label,
+            other => panic!("{other:?}: {} {}", my.body, their.body),
+        };
+        assert_eq!(items(&site, &admin).await, [&*winner, &*winner]);
+    }
 }

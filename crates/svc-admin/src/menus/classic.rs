@@ -1,21 +1,25 @@
 //! The menus of a theme with menu locations: terms with items, as classic themes show them.
 
 use askama::Template;
-use http::{Method, StatusCode};
+use http::Method;
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
 
 use super::{
-    PAGE, bad_request, check_link,
+    AddView, PAGE, Refused, bad_request, changed_elsewhere, check_link,
     classic_items::{Item, changed_places, changed_texts, in_order, item, moved},
+    deleted_elsewhere,
     entries::MAX_ENTRIES,
+    is_of,
     moves::{self, Move},
+    status_of, typed_elsewhere,
 };
 use crate::{
     form::message_of,
     layout::{self, Layout, Link, plain},
-    posts::{title_of, unknown_action},
+    posts::unknown_action,
     request::{AdminRequest, items, text},
 };
 
@@ -31,6 +35,8 @@ struct Menu {
     locations: Vec<String>,
     auto_add: bool,
     items: Vec<Item>,
+    /// A digest of what the form shows, which it must still find.
+    state: String,
 }
 
 /// A menu location: its name, its description, and the ID of its menu.
@@ -57,15 +63,11 @@ struct LocationView {
 
 struct MenuView {
     name: String,
+    state: String,
     auto_add: bool,
     items: Vec<ItemView>,
     locations: Vec<LocationView>,
-    /// Pages that can be added: IDs and titles.
-    pages: Vec<(i64, String)>,
-    /// Other objects that can be added, in groups: values and names.
-    objects: Vec<(&'static str, Vec<(String, String)>)>,
-    /// What was typed for a new link, if it was rejected.
-    new_link: (String, String),
+    add: AddView,
 }
 
 #[derive(Template)]
@@ -75,8 +77,10 @@ struct MenusPage {
     /// The menus: links, and whether each is the shown one.
     menus: Vec<(Link, bool)>,
     action: String,
+    /// What was typed for another version of the menu, to copy.
+    typed: String,
     menu: Option<MenuView>,
-    /// What was typed as the name of a new menu, if it was rejected.
+    /// What was typed as the name of a new menu, if it was refused.
     new_name: String,
     /// URL of the menus of blocks.
     blocks: String,
@@ -106,23 +110,20 @@ impl AdminRequest<'_> {
         Ok(items(&found.data).to_vec())
     }
 
-    /// The menu of the parameter `menu`, or the first one.
-    async fn classic_menu(&self, menus: &[Value]) -> Result<Option<Menu>, Error> {
-        let found = match self.id("menu") {
-            Some(id) => Some(menus.iter().find(|menu| menu["id"] == id).ok_or_else(crate::not_found)?),
-            None => menus.first(),
-        };
-        let Some(menu) = found else { return Ok(None) };
+    /// A menu with its items.
+    async fn classic_menu(&self, menu: &Value, locations: &[Location]) -> Result<Menu, Error> {
         let id = menu["id"].as_i64().unwrap_or_default();
         let names = items(&menu["locations"]).iter().filter_map(Value::as_str);
-        Ok(Some(Menu {
+        let menu = Menu {
             id,
             name: plain(text(menu, "/name")),
             description: text(menu, "/description").to_owned(),
             locations: names.map(str::to_owned).collect(),
             auto_add: menu["auto_add"] == true,
             items: self.classic_items(id).await?,
-        }))
+            state: String::new(),
+        };
+        Ok(Menu { state: state_of(&menu, locations), ..menu })
     }
 
     /// The items of a menu, in order.
@@ -141,23 +142,27 @@ impl AdminRequest<'_> {
         Ok(in_order(all))
     }
 
-    /// The page. `form` is one that was rejected.
-    pub(super) async fn show_classic_menus(
-        &self,
-        locations: &[Location],
-        error: Option<&Error>,
-        form: Option<&Form>,
-    ) -> Page {
+    /// The page with the menu of the parameter `menu`, or the first one.
+    pub(super) async fn show_classic_menus(&self, locations: &[Location], refused: Option<Refused<'_>>) -> Page {
         let menus = self.classic_menus().await?;
-        let menu = self.classic_menu(&menus).await?;
+        let menu = match found(&menus, self.id("menu")) {
+            // The menu of a form may have been deleted.
+            None if refused.is_none() && self.id("menu").is_some() => return Err(crate::not_found()),
+            found => found.or_else(|| menus.first()),
+        };
+        let menu = match menu {
+            Some(menu) => Some(self.classic_menu(menu, locations).await?),
+            None => None,
+        };
         let mut page = self.layout("Menus", &self.url(PAGE, &[])).await?;
-        page.problem = error.map(message_of).unwrap_or_default();
+        page.problem = refused.map(|(error, _)| message_of(error)).unwrap_or_default();
         let shown = menu.as_ref().map(|menu| menu.id);
         let link = |menu: &Value| {
             let id = menu["id"].as_i64().unwrap_or_default();
             (Link::new(plain(text(menu, "/name")), self.url(PAGE, &[("menu", &id.to_string())])), Some(id) == shown)
         };
-        let typed = |name: &str| form.map(|form| form.get(name).to_owned()).unwrap_or_default();
+        let form = refused.map(|(_, form)| form);
+        let state = menu.as_ref().map_or("", |menu| &menu.state);
         let template = MenusPage {
             page,
             menus: if menus.len() > 1 { menus.iter().map(link).collect() } else { Vec::new() },
@@ -165,15 +170,15 @@ impl AdminRequest<'_> {
                 Some(id) => self.url(PAGE, &[("menu", &id.to_string())]),
                 None => self.url(PAGE, &[]),
             },
+            typed: form.and_then(|form| typed_with_locations(form, state, locations)).unwrap_or_default(),
             menu: match menu {
                 Some(menu) => Some(self.classic_view(menu, &menus, locations, form).await?),
                 None => None,
             },
-            new_name: typed("new-name"),
+            new_name: form.map(|form| form.get("new-name").to_owned()).unwrap_or_default(),
             blocks: self.url(PAGE, &[("kind", BLOCKS)]),
         };
-        let status = error.map_or(Ok(StatusCode::OK), |error| StatusCode::from_u16(error.status()));
-        Ok(layout::html(status.unwrap_or(StatusCode::BAD_REQUEST), &template))
+        Ok(layout::html(status_of(refused), &template))
     }
 
     async fn classic_view(
@@ -183,7 +188,9 @@ impl AdminRequest<'_> {
         locations: &[Location],
         form: Option<&Form>,
     ) -> Result<MenuView, Error> {
-        let (pages, objects) = (self.pages_to_add().await?, self.objects_to_add().await?);
+        let add = self.add_view(form).await?;
+        // A form for a new menu has no texts of this one.
+        let typed = form.filter(|form| form.has("name") && is_of(form, &menu.state));
         let name_of = |id: i64| {
             let other = menus.iter().find(|other| other["id"] == id && id != menu.id);
             other.map(|other| plain(text(other, "/name"))).unwrap_or_default()
@@ -191,53 +198,67 @@ impl AdminRequest<'_> {
         let location = |location: &Location| LocationView {
             name: location.name.clone(),
             description: location.description.clone(),
-            is_here: menu.locations.contains(&location.name),
+            is_here: match typed {
+                Some(form) => form.all("location").any(|name| name == location.name),
+                None => menu.locations.contains(&location.name),
+            },
             other: name_of(location.menu),
         };
         let stored = &menu.items;
         let view = |(at, item): (usize, &Item)| {
-            let mut item = item.clone();
-            let depth = item.depth.min(4);
-            if let Some(form) = form.filter(|form| form.has(&format!("label-{}", item.id))) {
-                form.get(&format!("label-{}", item.id)).clone_into(&mut item.label);
+            let mut item = Item { depth: item.depth.min(4), ..item.clone() };
+            let (label, url) = (format!("label-{}", item.id), format!("url-{}", item.id));
+            if let Some(form) = typed.filter(|form| form.has(&label)) {
+                form.get(&label).clone_into(&mut item.label);
                 if item.is_custom {
-                    form.get(&format!("url-{}", item.id)).clone_into(&mut item.url);
+                    form.get(&url).clone_into(&mut item.url);
                 }
             }
             let moves = Move::ALL.iter().map(|(action, name, label)| (*name, *label, moves::can(stored, at, *action)));
-            ItemView { moves: moves.collect(), item: Item { depth, ..item } }
+            ItemView { moves: moves.collect(), item }
         };
-        let typed = |name: &str| form.map(|form| form.get(name).to_owned());
         Ok(MenuView {
-            name: typed("name").filter(|name| !name.is_empty()).unwrap_or_else(|| menu.name.clone()),
-            auto_add: menu.auto_add,
+            name: typed.map_or_else(|| menu.name.clone(), |form| form.get("name").to_owned()),
+            auto_add: typed.map_or(menu.auto_add, |form| form.has("auto_add")),
             items: stored.iter().enumerate().map(view).collect(),
             locations: locations.iter().map(location).collect(),
-            pages: pages.iter().map(|page| (page["id"].as_i64().unwrap_or_default(), title_of(page))).collect(),
-            objects,
-            new_link: (typed("new-label").unwrap_or_default(), typed("new-url").unwrap_or_default()),
+            add,
+            state: menu.state.clone(),
         })
     }
 
     /// Creates, changes or deletes a menu.
     pub(super) async fn change_classic_menu(&self, locations: &[Location], form: &Form) -> Page {
-        match self.changed_classic_menu(form).await {
-            Ok(response) => Ok(response),
-            Err(error) if error.status() < 500 && error.status() != 404 => {
-                self.show_classic_menus(locations, Some(&error), Some(form)).await
-            }
-            Err(error) => Err(error),
+        let site = &self.admin.pages.identities.site;
+        let changed = match form.get("action") {
+            "create" => self.create_classic_menu(form).await,
+            // What is compared with the form is what is changed.
+            _ => site.in_transaction(&self.parts.cx, self.store_classic_menu(form)).await,
+        };
+        match changed {
+            Err(error) if error.status() < 500 => self.show_classic_menus(locations, Some((&error, form))).await,
+            changed => changed,
         }
     }
 
-    async fn changed_classic_menu(&self, form: &Form) -> Page {
-        if form.get("action") == "create" {
-            let created = self.post("menus", json!({"name": form.get("new-name").trim()})).send().await;
-            let created = created.map_err(of_form)?.data;
-            return Ok(self.to_menu(created["id"].as_i64().unwrap_or_default(), "created"));
-        }
+    async fn create_classic_menu(&self, form: &Form) -> Page {
+        let created = self.post("menus", json!({"name": form.get("new-name").trim()})).send().await;
+        Ok(self.to_menu(created.map_err(of_form)?.data["id"].as_i64().unwrap_or_default(), "created"))
+    }
+
+    /// Stores the form of a menu, or deletes the menu, if it is still as the form was made.
+    async fn store_classic_menu(&self, form: &Form) -> Page {
+        let locations = self.classic_locations().await?.unwrap_or_default();
         let menus = self.classic_menus().await?;
-        let Some(menu) = self.classic_menu(&menus).await? else { return Err(unknown_action()) };
+        let wanted = self.id("menu").or_else(|| menus.first()?["id"].as_i64());
+        let menu = match found(&menus, wanted) {
+            Some(menu) => self.classic_menu(menu, &locations).await?,
+            None if wanted.is_some() => return Err(deleted_elsewhere()),
+            None => return Err(unknown_action()),
+        };
+        if !is_of(form, &menu.state) {
+            return Err(changed_elsewhere());
+        }
         if form.get("action") == "delete" {
             self.call(Method::DELETE, format!("menus/{}", menu.id)).query("force", "true").send().await?;
             return Ok(PrivateResponse::redirect(&self.url(PAGE, &[("done", "deleted")])));
@@ -320,6 +341,37 @@ impl AdminRequest<'_> {
         item["status"] = "publish".into();
         Ok(Some(item))
     }
+}
+
+/// The menu with this ID.
+fn found(menus: &[Value], id: Option<i64>) -> Option<&Value> {
+    menus.iter().find(|menu| Some(&menu["id"]) == id.map(Value::from).as_ref())
+}
+
+/// A digest of everything that a form of the menu shows and changes.
+fn state_of(menu: &Menu, locations: &[Location]) -> String {
+    let items = menu.items.iter().map(|item| {
+        let url = item.is_custom.then_some(&item.url);
+        json!([item.id, item.parent, item.order, item.label, url])
+    });
+    let locations = locations.iter().map(|location| json!([location.name, location.menu]));
+    let shown = json!([
+        menu.id,
+        menu.name,
+        menu.description,
+        menu.auto_add,
+        locations.collect::<Vec<_>>(),
+        items.collect::<Vec<_>>()
+    ]);
+    Sha256::digest(shown.to_string()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The texts of a form that was made from another version of the menu, and the locations that it chooses.
+fn typed_with_locations(form: &Form, state: &str, locations: &[Location]) -> Option<String> {
+    let typed = typed_elsewhere(form, state)?;
+    let chosen = locations.iter().filter(|location| form.all("location").any(|name| name == location.name));
+    let chosen: Vec<&str> = chosen.map(|location| &*location.description).collect();
+    Some(if chosen.is_empty() { typed } else { format!("{typed}\nShown at: {}", chosen.join(", ")) })
 }
 
 /// The REST API has status 500 for a menu without a name, as WordPress has. In a form it is a mistake of the user.

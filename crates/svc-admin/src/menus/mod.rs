@@ -70,6 +70,19 @@ struct EntryView {
     moves: Vec<(&'static str, &'static str, bool)>,
 }
 
+/// What can be added to a menu.
+struct AddView {
+    /// Pages: IDs and titles.
+    pages: Vec<(i64, String)>,
+    /// Other objects, in groups: values and names.
+    objects: Vec<(&'static str, Vec<(String, String)>)>,
+    /// What was typed for a new link, if it was refused.
+    new_link: (String, String),
+}
+
+/// A form that was refused, and why.
+type Refused<'f> = (&'f Error, &'f Form);
+
 #[derive(Template)]
 #[template(path = "menus.html")]
 struct MenusPage {
@@ -78,6 +91,8 @@ struct MenusPage {
     menus: Vec<(Link, bool)>,
     /// Where the forms are sent.
     action: String,
+    /// What was typed for another version of the menu, to copy.
+    typed: String,
     menu: Option<MenuView>,
 }
 
@@ -86,14 +101,7 @@ struct MenuView {
     /// The state of the menu, which the form must still find.
     state: String,
     entries: Vec<EntryView>,
-    /// Pages that can be added: IDs and titles.
-    pages: Vec<(i64, String)>,
-    /// Other objects that can be added, in groups: values and names.
-    objects: Vec<(&'static str, Vec<(String, String)>)>,
-    /// What was typed for a new link, if it was rejected.
-    new_link: (String, String),
-    /// The entries as they were typed, if they could not be stored.
-    typed: String,
+    add: AddView,
     /// Whether the theme shows this menu where it names none.
     is_shown: bool,
 }
@@ -110,10 +118,11 @@ impl AdminRequest<'_> {
     /// The page with the menu of the parameter `menu`, or the one that the theme shows.
     pub(crate) async fn show_menus(&self) -> Page {
         if let Some(locations) = self.classic_locations().await? {
-            return self.show_classic_menus(&locations, None, None).await;
+            return self.show_classic_menus(&locations, None).await;
         }
         let menus = self.menus().await?;
-        self.menus_page(&menus, None, None).await
+        let menu = self.menu(self.id("menu").or_else(|| newest(&menus))).await?;
+        self.menus_page(&menus, menu, None).await
     }
 
     /// The published menus, the newest first.
@@ -125,10 +134,9 @@ impl AdminRequest<'_> {
         Ok(items(&call.query("_fields", "id,title").send().await?.data).to_vec())
     }
 
-    /// The menu that the page shows.
-    async fn menu(&self, menus: &[Value]) -> Result<Option<Menu>, Error> {
-        let newest = || menus.first().and_then(|menu| menu["id"].as_i64());
-        let Some(id) = self.id("menu").or_else(newest) else { return Ok(None) };
+    /// A published menu.
+    async fn menu(&self, id: Option<i64>) -> Result<Option<Menu>, Error> {
+        let Some(id) = id else { return Ok(None) };
         let reply = self.get(format!("navigation/{id}")).query("context", "edit").send().await?;
         if reply.data["status"] != "publish" {
             return Err(crate::not_found());
@@ -137,16 +145,15 @@ impl AdminRequest<'_> {
         Ok(Some(Menu { id, title: entries::title_of(&reply.data), state: reply.state, content }))
     }
 
-    /// The page. `form` is one that was rejected.
-    async fn menus_page(&self, menus: &[Value], error: Option<&Error>, form: Option<&Form>) -> Page {
+    async fn menus_page(&self, menus: &[Value], menu: Option<Menu>, refused: Option<Refused<'_>>) -> Page {
         let mut page = self.layout("Menus", &self.url(PAGE, &[])).await?;
-        page.problem = error.map(message_of).unwrap_or_default();
-        let menu = self.menu(menus).await?;
+        page.problem = refused.map(|(error, _)| message_of(error)).unwrap_or_default();
         let shown = menu.as_ref().map(|menu| menu.id);
         let link = |menu: &Value| {
             let id = menu["id"].as_i64().unwrap_or_default();
             (Link::new(entries::title_of(menu), self.blocks_url(&[("menu", &id.to_string())])), Some(id) == shown)
         };
+        let state = menu.as_ref().map_or("", |menu| &menu.state);
         let template = MenusPage {
             page,
             menus: if menus.len() > 1 { menus.iter().map(link).collect() } else { Vec::new() },
@@ -154,23 +161,25 @@ impl AdminRequest<'_> {
                 Some(id) => self.blocks_url(&[("menu", &id.to_string())]),
                 None => self.blocks_url(&[]),
             },
+            typed: refused.and_then(|(_, form)| typed_elsewhere(form, state)).unwrap_or_default(),
             menu: match menu {
-                Some(menu) => Some(self.menu_view(menu, menus, form).await?),
+                Some(menu) => Some(self.menu_view(menu, menus, refused.map(|(_, form)| form)).await?),
                 None => None,
             },
         };
-        let status = error.map_or(Ok(StatusCode::OK), |error| StatusCode::from_u16(error.status()));
-        Ok(layout::html(status.unwrap_or(StatusCode::BAD_REQUEST), &template))
+        Ok(layout::html(status_of(refused), &template))
     }
 
     async fn menu_view(&self, menu: Menu, menus: &[Value], form: Option<&Form>) -> Result<MenuView, Error> {
         let mut stored = entries::read(&menu.content);
+        let mut title = menu.title;
         // The numbers of the form's entries are those of the version with which it was opened.
-        let (same, other) = match form {
-            Some(form) if form.get("etag") == menu.state => (Some(form), None),
-            form => (None, form),
-        };
-        same.iter().for_each(|form| set_texts(&mut stored, form));
+        if let Some(form) = form.filter(|form| is_of(form, &menu.state)) {
+            set_texts(&mut stored, form);
+            if form.has("title") {
+                form.get("title").clone_into(&mut title);
+            }
+        }
         let view = |(at, entry): (usize, &Entry)| EntryView {
             depth: entry.depth.min(4),
             label: entry.label(),
@@ -180,18 +189,23 @@ impl AdminRequest<'_> {
                 .map(|(action, name, label)| (*name, *label, moves::can(&stored, at, *action)))
                 .collect(),
         };
-        let (pages, objects) = (self.pages_to_add().await?, self.objects_to_add().await?);
         Ok(MenuView {
-            objects,
-            title: menu.title,
+            title,
             state: menu.state,
             entries: stored.iter().enumerate().map(view).collect(),
+            add: self.add_view(form).await?,
+            is_shown: newest(menus) == Some(menu.id),
+        })
+    }
+
+    /// What can be added, with the link that a refused form has.
+    async fn add_view(&self, form: Option<&Form>) -> Result<AddView, Error> {
+        let pages = self.pages_to_add().await?;
+        let typed = |name: &str| form.map(|form| form.get(name).to_owned()).unwrap_or_default();
+        Ok(AddView {
             pages: pages.iter().map(|page| (page["id"].as_i64().unwrap_or_default(), title_of(page))).collect(),
-            new_link: form
-                .map(|form| (form.get("new-label").to_owned(), form.get("new-url").to_owned()))
-                .unwrap_or_default(),
-            typed: other.map(typed_entries).unwrap_or_default(),
-            is_shown: menus.first().and_then(|newest| newest["id"].as_i64()) == Some(menu.id),
+            objects: self.objects_to_add().await?,
+            new_link: (typed("new-label"), typed("new-url")),
         })
     }
 
@@ -239,34 +253,42 @@ impl AdminRequest<'_> {
             let created = self.post("navigation", body).send().await?.data;
             return Ok(self.to_menu(created["id"].as_i64().unwrap_or_default(), "created"));
         }
-        let Some(menu) = self.menu(&menus).await? else { return Err(unknown_action()) };
-        let route = format!("navigation/{}", menu.id);
-        if action == "trash" {
-            return match self.call(Method::DELETE, route).if_match(form.get("etag")).send().await {
-                Ok(_) => Ok(PrivateResponse::redirect(&self.blocks_url(&[("done", "trashed")]))),
-                Err(error) if error.status() == 412 => {
-                    self.menus_page(&menus, Some(&changed_elsewhere()), Some(form)).await
-                }
-                Err(error) => Err(error),
-            };
-        }
-        let changed = match self.changed_entries(&menu, form).await {
-            Ok(changed) => changed,
-            Err(error) if error.status() < 500 => return self.menus_page(&menus, Some(&error), Some(form)).await,
+        let menu = match self.menu(self.id("menu").or_else(|| newest(&menus))).await {
+            Ok(Some(menu)) => menu,
+            Ok(None) => return Err(unknown_action()),
+            Err(error) if error.status() == 404 => {
+                let newest = self.menu(newest(&menus)).await?;
+                return self.menus_page(&menus, newest, Some((&deleted_elsewhere(), form))).await;
+            }
             Err(error) => return Err(error),
         };
-        let mut body = json!({"content": entries::write(&changed)});
+        let stored = match is_of(form, &menu.state) {
+            true => self.store_menu(&menu, form).await,
+            false => Err(changed_elsewhere()),
+        };
+        match stored {
+            Err(error) if error.status() < 500 => {
+                let stored = self.menu(Some(menu.id)).await?;
+                self.menus_page(&menus, stored, Some((&error, form))).await
+            }
+            stored => stored,
+        }
+    }
+
+    /// Stores the form of a menu, or moves the menu to the trash, if it is still in its state.
+    async fn store_menu(&self, menu: &Menu, form: &Form) -> Page {
+        let route = format!("navigation/{}", menu.id);
+        let elsewhere = |error: Error| if error.status() == 412 { changed_elsewhere() } else { error };
+        if form.get("action") == "trash" {
+            self.call(Method::DELETE, route).if_match(&menu.state).send().await.map_err(elsewhere)?;
+            return Ok(PrivateResponse::redirect(&self.blocks_url(&[("done", "trashed")])));
+        }
+        let mut body = json!({"content": entries::write(&self.changed_entries(menu, form).await?)});
         if form.has("title") && form.get("title") != menu.title {
             body["title"] = form.get("title").into();
         }
-        match self.post(route, body).if_match(form.get("etag")).send().await {
-            Ok(_) => Ok(self.to_menu(menu.id, "saved")),
-            Err(error) if error.status() == 412 => {
-                self.menus_page(&menus, Some(&changed_elsewhere()), Some(form)).await
-            }
-            Err(error) if error.status() < 500 => self.menus_page(&menus, Some(&error), Some(form)).await,
-            Err(error) => Err(error),
-        }
+        self.post(route, body).if_match(&menu.state).send().await.map_err(elsewhere)?;
+        Ok(self.to_menu(menu.id, "saved"))
     }
 
     /// A URL of the page that stays with menus of blocks, if the user has chosen them.
@@ -331,13 +353,35 @@ fn set_texts(entries: &mut [Entry], form: &Form) {
     }
 }
 
-/// The labels and URLs of a form, a line for each entry.
-fn typed_entries(form: &Form) -> String {
-    let line = |at: usize| {
-        let (label, url) = (format!("label-{at}"), format!("url-{at}"));
-        form.has(&label).then(|| format!("{}: {}", form.get(&label), form.get(&url)))
+/// The ID of the newest menu, which the theme shows where it names none.
+fn newest(menus: &[Value]) -> Option<i64> {
+    menus.first().and_then(|menu| menu["id"].as_i64())
+}
+
+/// Whether a form was made from a menu in this state.
+fn is_of(form: &Form, state: &str) -> bool {
+    form.get("etag") == state
+}
+
+/// The texts of a form that was made from another version of the menu than that in this state: the name, and a line for each entry.
+/// `None` if it was not, or has none.
+fn typed_elsewhere(form: &Form, state: &str) -> Option<String> {
+    let line = |(name, value): (&str, &str)| match name {
+        "title" | "name" => Some(value.to_owned()),
+        name => {
+            let entry = name.strip_prefix("label-")?;
+            let url = format!("url-{entry}");
+            Some(if form.has(&url) { format!("{value}: {}", form.get(&url)) } else { value.to_owned() })
+        }
     };
-    (0..MAX_ENTRIES).filter_map(line).collect::<Vec<_>>().join("\n")
+    let lines: Vec<String> = form.fields().filter_map(line).collect();
+    (!is_of(form, state) && !lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The status of the page.
+fn status_of(refused: Option<Refused<'_>>) -> StatusCode {
+    let status = refused.map_or(Ok(StatusCode::OK), |(error, _)| StatusCode::from_u16(error.status()));
+    status.unwrap_or(StatusCode::BAD_REQUEST)
 }
 
 /// Rejects a link that pages would not show.
@@ -355,9 +399,16 @@ fn bad_request(code: &str, message: &str) -> Error {
     Error::new(code, message).with_status(400)
 }
 
+/// The form was made from another version of the menu.
 fn changed_elsewhere() -> Error {
     let message = "This menu was changed elsewhere since you opened the page. Below is what is stored now.";
     Error::new("admin_menu_changed", message).with_status(412)
+}
+
+/// The menu of the form does not exist.
+fn deleted_elsewhere() -> Error {
+    let message = "This menu was deleted elsewhere since you opened the page.";
+    Error::new("admin_menu_deleted", message).with_status(412)
 }
 
 /// The entry of a page.

@@ -40,6 +40,9 @@ use crate::{
 /// Maximum number of images processed at a time; each may take several hundred megabytes of memory.
 const MAX_IMAGES_IN_PROGRESS: usize = 2;
 
+/// How long a transaction of several writes may keep the database from other writers.
+pub const MAX_TRANSACTION: Duration = Duration::from_secs(5);
+
 /// Capacity of the cache of settings, which has one entry, in bytes.
 const SETTINGS_CAPACITY: u64 = 1 << 16;
 
@@ -237,6 +240,29 @@ impl Site {
         pending.settle();
         outage::write_succeeded();
         Ok(value)
+    }
+
+    /// Runs several reads and writes with this context as one transaction: either all changes are durably stored, or none. Other writers
+    /// wait meanwhile, so it ends after [`MAX_TRANSACTION`], and only callers who may write should begin one.
+    ///
+    /// # Errors
+    /// Errors of `work`; errors of the store as 500 or 503 without details.
+    pub async fn in_transaction<T>(
+        &self,
+        cx: &Context,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let transaction = self.store.begin(cx, MAX_TRANSACTION).await.map_err(SiteError::from)?;
+        match work.await {
+            Ok(value) => {
+                transaction.commit().await.map_err(SiteError::from)?;
+                Ok(value)
+            }
+            Err(error) => {
+                transaction.roll_back().await;
+                Err(error)
+            }
+        }
     }
 
     /// The current settings, with the URLs for requests with this transport. They are read once per request, and parsed once per
