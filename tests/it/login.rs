@@ -310,6 +310,26 @@ async fn an_application_is_approved_and_revoked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_password_without_an_application_is_shown_once() {
+    let site = Site::start().await;
+    let mut visitor = admin(&site).await;
+    let name = "<b>Notebook</b> & ".to_owned() + &"x".repeat(6_000);
+    let form = visitor.get(&format!("{AUTHORIZE}?app_name=Notebook")).await;
+    let nonce = field(&form.body, "_svcnonce");
+    let approve = [("app_name", &*name), ("approve", "1"), ("_svcnonce", &*nonce)];
+    let approved = visitor.submit(AUTHORIZE, &approve).await;
+    let shown = visitor.follow(&approved).await;
+    let secret = shown.body.split("id=\"new-password\">").nth(1).expect("a password").split('<').next().unwrap();
+    assert_eq!(with_basic(&site, &format!("admin:{}", secret.replace(' ', "")), ME).await.status, 200);
+    assert!(!format!("{approved:?}").contains(secret));
+    // A reload leads to the list, which has one password.
+    let again = visitor.follow(&approved).await;
+    let list = visitor.follow(&again).await;
+    assert_eq!(list.body.matches("name=\"uuid\"").count(), 1, "{}", list.body);
+    assert!(!list.body.contains(secret));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn unsafe_redirect_urls_of_applications_are_rejected() {
     let site = Site::start().await;
     let mut visitor = admin(&site).await;

@@ -334,12 +334,18 @@ async fn the_editor_creates_links() {
     let editor = visitor.get(&path).await.body;
     assert!(editor.contains("value=\"preview-link\""), "{editor}");
     let nonce = field(&editor, "_svcnonce");
-    let page = visitor.submit(&path, &[("_svcnonce", &nonce), ("action", "preview-link")]).await;
+    let created = visitor.submit(&path, &[("_svcnonce", &nonce), ("action", "preview-link")]).await;
+    let page = visitor.follow(&created).await;
     assert_eq!(page.status, 200, "{}", page.body);
     let tag = page.body.split("id=\"preview-link\"").nth(1).unwrap();
     let url = tag.split("value=\"").nth(1).unwrap().split('"').next().unwrap().replace("&#38;", "&");
     let shown = site.get(&path_of(&site, &json!(url))).await;
     assert!(shown.status == 200 && shown.body.contains("canarytext"), "{url}: {}", shown.body);
+    // A reload neither shows the link again nor creates another one.
+    let again = visitor.follow(&created).await;
+    assert!(again.status == 200 && !again.body.contains("id=\"preview-link\""), "{}", again.body);
+    let links = request(&site, "GET", &format!("{LINKS}?post={post}"), &admin, Value::Null).await.json();
+    assert_eq!(links.as_array().unwrap().len(), 1, "{links}");
     let refused = visitor.submit(&path, &[("action", "preview-link")]).await;
     assert!(refused.status >= 400, "{}", refused.status);
 }

@@ -81,6 +81,16 @@ impl<'a> Visitor<'a> {
         self.request("POST", path, &[("Content-Type", "application/x-www-form-urlencoded")], &body).await
     }
 
+    /// Follows a redirect to a page of the site.
+    #[track_caller]
+    pub(crate) fn follow(&mut self, response: &HttpResponse) -> impl Future<Output = HttpResponse> {
+        assert!(matches!(response.status, 302 | 303), "{}: {}", response.status, response.body);
+        let to = response.header("location");
+        let path =
+            to.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).unwrap_or(to).to_owned();
+        async move { self.get(&path).await }
+    }
+
     /// Logs in with the form after loading the login page, as a browser does.
     pub(crate) async fn log_in(&mut self, login: &str, password: &str) -> HttpResponse {
         self.get("/wp-login.php").await;

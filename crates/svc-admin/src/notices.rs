@@ -18,6 +18,8 @@ const NOTICES: &[(&str, &str)] = &[
     ("restored-revision", "The revision has been restored."),
     ("reset", "The theme's version is back."),
     ("uploaded", "Uploaded."),
+    ("secret-added", "A secret has been added."),
+    ("secrets-replaced", "A new secret has replaced the others."),
     ("queued", "Queued: the delivery is below as soon as it is sent."),
 ];
 

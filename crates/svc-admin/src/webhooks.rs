@@ -4,7 +4,7 @@ use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use svc_brand::OWN_NAMESPACE;
-use svc_login::{Form, Page, PrivateResponse};
+use svc_login::{Form, Page, PrivateResponse, ShownOnce};
 use svc_schema::Error;
 
 use crate::{
@@ -73,6 +73,11 @@ fn fields() -> Vec<Field> {
         list("statuses", "Statuses", "Only objects that have one of these before or after the event. All, if empty."),
         Field::new("active", "Active", Control::Check),
     ]
+}
+
+/// What the page of a webhook shows once.
+fn secret_of(id: &str) -> String {
+    format!("secret of {id}")
 }
 
 fn name_of(hook: &Value) -> String {
@@ -152,13 +157,13 @@ impl AdminRequest<'_> {
         }
     }
 
-    /// Creates a webhook, and shows its secret.
+    /// Creates a webhook, and leads to its page.
     pub(crate) async fn create_webhook(&self, form: &Form) -> Page {
         let fields = fields();
         let mut body = form::changes(&fields, form);
         body.retain(|_, value| *value != "");
         match self.post(route(""), body.into()).send().await {
-            Ok(created) => self.webhook_page(&created.data, None).await,
+            Ok(created) => self.to_secret(&created.data, "created"),
             // 501: the database has no log of changes, and the message says how to get one.
             Err(error) if matches!(error.status(), 400 | 501) => {
                 self.webhooks_page(form::rejected(fields, form, &error), Some(&error)).await
@@ -176,12 +181,26 @@ impl AdminRequest<'_> {
 
     /// The page of a webhook.
     pub(crate) async fn show_webhook(&self) -> Page {
-        let hook = self.get(route(&format!("/{}", self.webhook_id()?))).send().await?.data;
-        self.webhook_page(&hook, None).await
+        let id = self.webhook_id()?;
+        let hook = self.get(route(&format!("/{id}"))).send().await?.data;
+        match self.admin.pages.shown_once(&self.parts, &self.session, &secret_of(id)) {
+            Some(ShownOnce { value, cookie }) => {
+                let page = self.webhook_page(&hook, value.as_str().unwrap_or_default(), None).await?;
+                Ok(page.cookies(vec![cookie]))
+            }
+            None => self.webhook_page(&hook, "", None).await,
+        }
     }
 
-    /// The page of a webhook. `rejected` is the form that was refused, with the reason.
-    async fn webhook_page(&self, hook: &Value, rejected: Option<(&Form, &Error)>) -> Page {
+    /// A redirect to the page of a webhook, which shows its new secret once.
+    fn to_secret(&self, hook: &Value, done: &str) -> Page {
+        let id = text(hook, "/id");
+        let page = self.url(WEBHOOK, &[("id", id), ("done", done)]);
+        self.admin.pages.show_once(&self.parts, &self.session, &secret_of(id), &hook["secret"], &page)
+    }
+
+    /// The page of a webhook. `secret` was just created, or is empty. `rejected` is the form that was refused, with the reason.
+    async fn webhook_page(&self, hook: &Value, secret: &str, rejected: Option<(&Form, &Error)>) -> Page {
         let id = text(hook, "/id");
         let url = |query: &[(&str, &str)]| self.url(WEBHOOK, &[&[("id", id)], query].concat());
         let mut page = self.layout(&name_of(hook), &self.url(WEBHOOKS, &[])).await?;
@@ -215,7 +234,7 @@ impl AdminRequest<'_> {
                 confirm: "Delete this webhook and its deliveries?",
             },
             action: url(&[]),
-            secret: text(hook, "/secret").to_owned(),
+            secret: secret.to_owned(),
             n_secrets: hook["n_secrets"].as_i64().unwrap_or_default(),
             failing_since: utc(text(hook, "/failing_since")),
             views: STATES
@@ -248,7 +267,7 @@ impl AdminRequest<'_> {
                     Ok(_) => Ok(done("saved")),
                     Err(error) if error.status() == 400 => {
                         let hook = self.get(one).send().await?.data;
-                        self.webhook_page(&hook, Some((form, &error))).await
+                        self.webhook_page(&hook, "", Some((form, &error))).await
                     }
                     Err(error) => Err(error),
                 }
@@ -260,7 +279,7 @@ impl AdminRequest<'_> {
             secret @ ("add-secret" | "replace-secret") => {
                 let body = json!({ "only_new": secret == "replace-secret" });
                 let hook = self.post(format!("{one}/secret"), body).send().await?.data;
-                self.webhook_page(&hook, None).await
+                self.to_secret(&hook, if secret == "add-secret" { "secret-added" } else { "secrets-replaced" })
             }
             "test" => {
                 self.post(format!("{one}/test"), json!({})).send().await?;

@@ -134,6 +134,11 @@ impl Brand {
         format!("{}-passkey-", self.0)
     }
 
+    /// Prefix of the name of the cookie with what the next page shows once, such as a new secret, before the hash of the site URL.
+    pub fn once_cookie(&self) -> String {
+        format!("{}-once-", self.0)
+    }
+
     /// The CURIE prefix of link relations: `svc` for `https://api.w.org/{rel}`.
     pub fn curie(&self) -> &str {
         &self.0

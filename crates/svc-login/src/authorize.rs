@@ -23,6 +23,15 @@ use crate::{
 /// Nonce action of the form, and the value of its field `action`.
 const ACTION: &str = "authorize_application_password";
 
+/// Query parameter of the page that shows a new password.
+const CREATED: &str = "created";
+
+/// What the page shows once.
+const PASSWORD: &str = "application password";
+
+/// Maximum length of an application's name on the page with its password, in characters.
+const MAX_SHOWN_NAME: usize = 100;
+
 /// The request of an application for a password.
 #[derive(Validate)]
 #[validate(context = bool)]
@@ -138,6 +147,9 @@ impl LoginPages {
                     .header(header::ALLOW, "GET, HEAD, POST"));
             }
         };
+        if method != Method::POST && form.has(CREATED) {
+            return Ok(self.created_password(parts, &session));
+        }
         let app = AuthorizeRequest::from_form(&form);
         if let Some(fault) = app.fault(self.local) {
             return refuse(StatusCode::BAD_REQUEST, &fault);
@@ -200,22 +212,36 @@ impl LoginPages {
         };
         let password = created["password"].as_str().unwrap_or_default();
         if app.success.is_empty() {
-            let mut page = Frame::new(&session.settings, "Application Password");
-            page.account = Some((session.user.display_name.clone(), self.log_out_url(parts, session)));
-            let template = ApprovedPage {
-                page,
-                name: app.name,
-                user: session.user.login.clone(),
-                password: password.to_owned(),
-                profile: self.admin_url(&session.settings, "profile.php"),
-            };
-            return Ok(PrivateResponse::html(StatusCode::OK, &template));
+            let name: String = app.name.chars().take(MAX_SHOWN_NAME).collect();
+            let shown = json!({"name": name, "password": password});
+            let page = self.admin_url(&session.settings, "authorize-application.php");
+            let page = redirect::with_query(&page, &[(CREATED, "1")]);
+            return self.show_once(parts, session, PASSWORD, &shown, &page);
         }
         let site = session.settings.urls.site.site_url("");
         let plain = password.replace(' ', "");
         let values = [("site_url", site.as_str()), ("user_login", &session.user.login), ("password", &plain)];
         Ok(PrivateResponse::redirect(&redirect::with_query(&app.success, &values))
             .allow_form_target(redirect::policy_source(&app.success)))
+    }
+
+    /// The page with a new password, which is shown once; then the profile, which lists it.
+    fn created_password(&self, parts: &PrivateRequest, session: &UserSession) -> PrivateResponse {
+        let profile = self.admin_url(&session.settings, "profile.php");
+        let Some(shown) = self.shown_once(parts, session, PASSWORD) else {
+            return PrivateResponse::redirect(&profile);
+        };
+        let mut page = Frame::new(&session.settings, "Application Password");
+        page.account = Some((session.user.display_name.clone(), self.log_out_url(parts, session)));
+        let text = |name: &str| shown.value[name].as_str().unwrap_or_default().to_owned();
+        let template = ApprovedPage {
+            page,
+            name: text("name"),
+            user: session.user.login.clone(),
+            password: text("password"),
+            profile,
+        };
+        PrivateResponse::html(StatusCode::OK, &template).cookies(vec![shown.cookie])
     }
 
     fn reject(&self, session: &UserSession, app: &AuthorizeRequest) -> PrivateResponse {

@@ -98,9 +98,10 @@ pub(crate) fn guest_cookie(name: &str, value: &str, settings: &Settings, now: i6
     set(name, value, &path(&home), &lifetime, home.starts_with("https://"))
 }
 
-/// A cookie for the log-in page only, such as the one with the key of a link to set a new password; `None` deletes it.
-pub(crate) fn login_page_cookie(name: &str, value: Option<&str>, login_url: &str, tls: bool) -> String {
-    let path = svc_text::parse_url(login_url).and_then(|url| url.path).unwrap_or_default();
+/// A cookie for the page with this URL, and those below it, such as the one with the key of a link to set a new password. `None`
+/// deletes it.
+pub(crate) fn page_cookie(name: &str, value: Option<&str>, url: &str, tls: bool) -> String {
+    let path = svc_text::parse_url(url).and_then(|url| url.path).unwrap_or_default();
     let lifetime = if value.is_some() { "" } else { "; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0" };
     set(name, value.unwrap_or(" "), &path, lifetime, tls)
 }

@@ -116,7 +116,7 @@ impl LoginPages {
             return Ok((known, Vec::new()));
         }
         let new = random_text(BROWSER_LENGTH).map_err(no_random)?;
-        let cookie = cookies::login_page_cookie(&name, Some(new.expose()), &self.login_url(settings), parts.tls);
+        let cookie = cookies::page_cookie(&name, Some(new.expose()), &self.login_url(settings), parts.tls);
         Ok((new.expose().to_owned(), vec![cookie]))
     }
 

@@ -57,7 +57,7 @@ impl LoginPages {
     }
 
     fn reset_cookie(&self, parts: &PrivateRequest, settings: &Settings, value: Option<&str>) -> Vec<String> {
-        vec![cookies::login_page_cookie(&self.reset_cookie_name(settings), value, &self.login_url(settings), parts.tls)]
+        vec![cookies::page_cookie(&self.reset_cookie_name(settings), value, &self.login_url(settings), parts.tls)]
     }
 
     /// The page with the form; from a link, a redirect to it.

@@ -74,7 +74,7 @@ impl LoginPages {
 
     fn pending_cookie(&self, parts: &PrivateRequest, settings: &Settings, value: Option<&str>) -> Vec<String> {
         let (name, page) = (self.pending_cookie_name(settings), self.login_url(settings));
-        vec![cookies::login_page_cookie(&name, value, &page, parts.tls)]
+        vec![cookies::page_cookie(&name, value, &page, parts.tls)]
     }
 
     /// Begins to wait for the code of a user whose password was right: a redirect to the page.

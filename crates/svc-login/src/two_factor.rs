@@ -9,6 +9,7 @@ use axum::{
 };
 use chrono::DateTime;
 use http::{Method, StatusCode, header};
+use serde_json::{Value, json};
 use svc_auth::{
     RandomSourceError, Secret,
     passkey::{MAX_NAME, NewPasskey, Passkey, PasskeyFault, Passkeys, Purpose},
@@ -50,6 +51,12 @@ const PASSKEY_ADDED: &str = "passkey-added";
 /// Success messages by the value of the query parameter `done`.
 const DONE: &[(&str, &str)] =
     &[(CHANGED, "Your two-factor log-in has been changed."), (PASSKEY_ADDED, "The passkey has been added.")];
+
+/// What the page shows once after some changes.
+const RECOVERY_CODES: &str = "recovery codes";
+
+/// Maximum length of a URL to which the page with the recovery codes leads, in bytes.
+const MAX_BACK: usize = 1_000;
 
 /// Message on sites on which browsers allow no passkeys.
 const NOT_HERE: &str = "Passkeys require TLS and a host name on this site.";
@@ -196,6 +203,9 @@ impl LoginPages {
         };
         parts.cx.set_caller(session.user.id.0);
         if matches!(*request.method(), Method::GET | Method::HEAD) {
+            if let Some(shown) = self.shown_once(parts, &session, RECOVERY_CODES) {
+                return Ok(self.recovery_codes_page(parts, &session, &shown.value).cookies(vec![shown.cookie]));
+            }
             let back = parts.query.get("redirect_to");
             return self.two_factor_page(parts, &session, StatusCode::OK, back, None, String::new());
         }
@@ -366,7 +376,7 @@ impl LoginPages {
         }
         tracing::info!(client = %parts.client, user = login, action, "a user has changed their two-factor log-in");
         Ok(match codes {
-            Some(codes) => self.recovery_codes_page(parts, session, form, codes, is_first),
+            Some(codes) => self.to_recovery_codes(parts, session, form, &codes, is_first)?,
             None if is_off => self.to_profile(session, done::TWO_FACTOR_OFF),
             None => self.to_two_factor(session, CHANGED),
         })
@@ -431,27 +441,39 @@ impl LoginPages {
         };
         tracing::info!(client = %parts.client, user = session.user.login, "a user has added a passkey");
         Ok(match codes {
-            Some(codes) => self.recovery_codes_page(parts, session, form, codes, true),
+            Some(codes) => self.to_recovery_codes(parts, session, form, &codes, true)?,
             None => self.to_two_factor(session, PASSKEY_ADDED),
         })
     }
 
-    fn recovery_codes_page(
+    /// A redirect to the page with the new recovery codes. `is_first` if two-factor log-in has just been turned on.
+    fn to_recovery_codes(
         &self,
         parts: &PrivateRequest,
         session: &UserSession,
         form: &Form,
-        codes: Vec<Secret>,
-        is_on: bool,
-    ) -> PrivateResponse {
+        codes: &[Secret],
+        is_first: bool,
+    ) -> Page {
+        let back = redirect::on_site(form.get("redirect_to"), &session.settings).filter(|url| url.len() <= MAX_BACK);
+        let shown = json!({
+            "codes": codes.iter().map(Secret::expose).collect::<Vec<_>>(),
+            "is_first": is_first,
+            "next": back.unwrap_or_else(|| self.admin_url(&session.settings, "profile.php")),
+        });
+        let page = redirect::with_query(&self.admin_url(&session.settings, PAGE), &[("done", CHANGED)]);
+        self.show_once(parts, session, RECOVERY_CODES, &shown, &page)
+    }
+
+    fn recovery_codes_page(&self, parts: &PrivateRequest, session: &UserSession, shown: &Value) -> PrivateResponse {
         let mut page = Frame::new(&session.settings, "Recovery Codes");
         page.account = Some((session.display_name(), self.log_out_url(parts, session)));
-        let back = redirect::on_site(form.get("redirect_to"), &session.settings);
+        let codes = shown["codes"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let template = RecoveryCodesPage {
             page,
-            codes: codes.iter().map(|code| code.expose().to_owned()).collect(),
-            is_on,
-            next: back.unwrap_or_else(|| self.admin_url(&session.settings, "profile.php")),
+            codes: codes.map(str::to_owned).collect(),
+            is_on: shown["is_first"] == true,
+            next: shown["next"].as_str().unwrap_or_default().to_owned(),
         };
         PrivateResponse::html(StatusCode::OK, &template)
     }

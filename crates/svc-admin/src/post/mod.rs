@@ -129,6 +129,9 @@ impl AdminRequest<'_> {
     pub(crate) async fn edit_post(&self) -> Page {
         let id = self.id("post").unwrap_or_default();
         match self.post_of(id).await {
+            Ok((info, reply)) if self.param("action") == preview_link::ACTION => {
+                self.show_preview_link(&info, &reply.data).await
+            }
             Ok((info, reply)) => {
                 let shown = Shown { info: &info, item: &reply.data, state: reply.state, rejected: None };
                 self.editor(shown, StatusCode::OK).await

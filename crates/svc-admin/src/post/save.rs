@@ -8,7 +8,7 @@ use svc_schema::Error;
 use svc_site::posts::edit_lock;
 use svc_text::{Quotes, specialchars_decode};
 
-use super::{PanelSection, Shown, opened_with};
+use super::{PanelSection, Shown, opened_with, preview_link};
 use crate::{
     form, json_response,
     layout::TypeInfo,
@@ -63,8 +63,8 @@ impl AdminRequest<'_> {
             let done = [("done", "trashed"), ("undo", &id.to_string())];
             return Ok(PrivateResponse::redirect(&svc_login::with_query(&self.list_url(&info.name), &done)));
         }
-        if form.get("action") == "preview-link" {
-            return self.preview_link(&info, &stored.data).await;
+        if form.get("action") == preview_link::ACTION {
+            return self.create_preview_link(&info, &stored.data).await;
         }
         if let Some(id) = id.filter(|_| form.get("action") == "lock" && allows(&stored.data, "PUT")) {
             return self.lock(id).await;
