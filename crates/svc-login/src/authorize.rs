@@ -96,6 +96,8 @@ impl AuthorizeRequest {
 struct AuthorizePage {
     page: Frame,
     error: String,
+    /// Whether users create a password themselves, without the request of an application.
+    is_own: bool,
     name: String,
     user: String,
     /// URL for the password after approval; empty to show the password.
@@ -181,11 +183,14 @@ impl LoginPages {
             ("success_url", &app.success),
             ("reject_url", &app.reject),
         ];
-        let mut page = Frame::new(&session.settings, "Authorize Application");
+        let is_own = app.name.is_empty() && app.success.is_empty();
+        let title = if is_own { "New Application Password" } else { "Authorize Application" };
+        let mut page = Frame::new(&session.settings, title);
         page.account = Some((session.user.display_name.clone(), self.log_out_url(parts, session)));
         let template = AuthorizePage {
             page,
             error,
+            is_own,
             user: session.user.login.clone(),
             action: self.admin_url(&session.settings, "authorize-application.php"),
             hidden: hidden(&fields),

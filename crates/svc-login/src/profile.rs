@@ -69,7 +69,8 @@ struct PasswordRow {
     uuid: String,
     name: String,
     created: String,
-    used: String,
+    /// The day of its last use, and the IP address; `None` if it was never used.
+    used: Option<(String, String)>,
 }
 
 /// A session in the list.
@@ -266,11 +267,7 @@ impl LoginPages {
 fn password_row(record: &Value) -> PasswordRow {
     let text = |name: &str| record[name].as_str().unwrap_or_default();
     let date = |name: &str| text(name).split('T').next().unwrap_or_default().to_owned();
-    let used = match (date("last_used"), text("last_ip")) {
-        (day, _) if day.is_empty() => "never used".to_owned(),
-        (day, "") => format!("last used on {day}"),
-        (day, ip) => format!("last used on {day} from {ip}"),
-    };
+    let used = Some((date("last_used"), text("last_ip").to_owned())).filter(|(day, _)| !day.is_empty());
     PasswordRow { uuid: text("uuid").to_owned(), name: text("name").to_owned(), created: date("created"), used }
 }
 

@@ -76,6 +76,7 @@ struct PasskeyRow {
     id: String,
     name: String,
     created: String,
+    /// When it was used last; empty if it never was.
     used: String,
 }
 
@@ -243,11 +244,7 @@ impl LoginPages {
             id: passkey.id.clone(),
             name: passkey.name.clone(),
             created: day(passkey.created),
-            used: if passkey.used == 0 {
-                "never used".to_owned()
-            } else {
-                format!("last used on {}", day(passkey.used))
-            },
+            used: if passkey.used == 0 { String::new() } else { day(passkey.used) },
         };
         let template = TwoFactorPage {
             page: self.scripted(page, settings, !confirm.is_empty()),
