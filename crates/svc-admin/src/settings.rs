@@ -27,6 +27,22 @@ const LABELS: &[(&str, &str)] = &[
     ("page_on_front", "Page on the front"),
     ("page_for_posts", "Page with the posts"),
     ("default_category", "Default category"),
+    ("default_ping_status", "Pingbacks on new posts"),
+    ("default_comment_status", "Comments on new posts"),
+];
+
+/// Explanations of the settings that every site has. Those that others register have the descriptions of their schemas.
+const HELP: &[(&str, &str)] = &[
+    ("title", ""),
+    ("description", "In a few words, what the site is about."),
+    ("url", ""),
+    ("email", "Gets the notifications about the site."),
+    ("timezone", "A city in the site's time zone, such as Europe/Berlin. UTC, if empty."),
+    ("date_format", "As in PHP: F j, Y is November 27, 2026; d.m.Y is 27.11.2026."),
+    ("time_format", "As in PHP: g:i a is 6:30 pm; H:i is 18:30."),
+    ("language", "A locale, such as de_DE. English, if empty."),
+    ("use_smilies", ""),
+    ("posts_per_page", ""),
 ];
 
 /// Values of settings that are codes, with what they mean.
@@ -43,9 +59,23 @@ const CHOICES: &[(&str, &[(&str, &str)])] = &[
             ("6", "Saturday"),
         ],
     ),
+    ("default_post_format", POST_FORMATS),
     ("show_on_front", &[("posts", "The latest posts"), ("page", "A page")]),
     ("default_comment_status", OPEN_OR_CLOSED),
     ("default_ping_status", OPEN_OR_CLOSED),
+];
+
+const POST_FORMATS: &[(&str, &str)] = &[
+    ("0", "Standard"),
+    ("aside", "Aside"),
+    ("audio", "Audio"),
+    ("chat", "Chat"),
+    ("gallery", "Gallery"),
+    ("image", "Image"),
+    ("link", "Link"),
+    ("quote", "Quote"),
+    ("status", "Status"),
+    ("video", "Video"),
 ];
 
 const OPEN_OR_CLOSED: &[(&str, &str)] = &[("open", "Open"), ("closed", "Closed")];
@@ -101,8 +131,12 @@ impl AdminRequest<'_> {
                 None if text(schema, "/title").is_empty() => capitalized(&name.replace('_', " ")),
                 None => text(schema, "/title").to_owned(),
             };
-            // What a choice offers needs no explanation of its codes.
-            let help = if of_objects.is_some() || codes.is_some() { "" } else { text(schema, "/description") };
+            let help = match HELP.iter().find(|(known, _)| known == name) {
+                Some((_, help)) => help,
+                // What a choice offers needs no explanation of its codes.
+                None if of_objects.is_some() || codes.is_some() => "",
+                None => text(schema, "/description"),
+            };
             Some(Field::new(name, &label, control).help(help))
         };
         Ok(properties.iter().filter_map(field).collect())
