@@ -192,6 +192,14 @@ impl Tab<'_> {
         });
     }
 
+    /// Loads the page again, with its form if it is the response to one.
+    #[track_caller]
+    pub(crate) fn reload(&mut self) {
+        self.loading(|tab| {
+            tab.call("Page.reload", json!({}));
+        });
+    }
+
     /// Clicks the element and waits for the next page.
     #[track_caller]
     pub(crate) fn follow(&mut self, selector: &str) {
@@ -299,6 +307,14 @@ impl Tab<'_> {
     /// A screenshot of the page in this format: `png`, `jpeg` or `webp`.
     pub(crate) fn screenshot_as(&mut self, format: &str) -> Vec<u8> {
         let image = self.call("Page.captureScreenshot", json!({"format": format}));
+        base64(image["data"].as_str().expect("image data"))
+    }
+
+    /// A screenshot of the whole page, also of what is beyond the window, as PNG.
+    pub(crate) fn screenshot_of_page(&mut self) -> Vec<u8> {
+        let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
+        let clip = json!({"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1});
+        let image = self.call("Page.captureScreenshot", json!({"captureBeyondViewport": true, "clip": clip}));
         base64(image["data"].as_str().expect("image data"))
     }
 

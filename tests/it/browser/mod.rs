@@ -9,6 +9,8 @@ mod chromium;
 mod explorer;
 mod first_hour;
 mod journeys;
+mod menus;
+mod once;
 mod pages;
 mod passkeys;
 mod scripts;
@@ -42,9 +44,14 @@ fn output() -> PathBuf {
 
 /// Saves a screenshot under this name.
 fn save_screenshot(tab: &mut Tab, name: &str) {
+    let image = tab.screenshot();
+    write_screenshot(name, &image);
+}
+
+fn write_screenshot(name: &str, image: &[u8]) {
     let folder = output().join("screenshots");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join(format!("{name}.png")), tab.screenshot()).unwrap();
+    std::fs::write(folder.join(format!("{name}.png")), image).unwrap();
 }
 
 /// The printed password of a new site's administrator.
@@ -64,6 +71,26 @@ fn log_in(tab: &mut Tab, password: &str) {
 const NO_TRANSITION: &str = "(() => { const roots = [document];
     for (const root of roots) for (const e of root.querySelectorAll('*')) if (e.shadowRoot) roots.push(e.shadowRoot);
     return roots.every(root => root.getAnimations().every(a => !(a instanceof CSSTransition) || a.playState !== 'running')); })()";
+
+/// Asserts that a page has no violation and is not too wide, and saves screenshots of it: narrow and wide, light and dark.
+#[track_caller]
+fn check_page(tab: &mut Tab, name: &str) {
+    for (width, height) in [(390, 844), (1280, 900)] {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        tab.call("Emulation.setDeviceMetricsOverride", size);
+        assert_accessible(tab, &format!("{name} at {width}"));
+        assert_eq!(tab.eval("document.documentElement.scrollWidth > innerWidth"), false, "{name} is too wide");
+        for scheme in ["light", "dark"] {
+            let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+            tab.call("Emulation.setEmulatedMedia", features);
+            tab.wait_for(NO_TRANSITION);
+            let image = tab.screenshot_of_page();
+            write_screenshot(&format!("{name}-{width}-{scheme}"), &image);
+        }
+    }
+    tab.call("Emulation.setEmulatedMedia", json!({"features": []}));
+    tab.call("Emulation.clearDeviceMetricsOverride", json!({}));
+}
 
 /// Asserts that axe-core finds no violation on the page in light and dark colors.
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Tab, assert_accessible, browser, log_in, password, save_screenshot};
+use super::{Tab, browser, check_page, log_in, password};
 use crate::{passkeys::move_to_localhost, site::Site};
 
 /// Adds a device with passkeys to the browser. Returns its ID.
@@ -13,24 +13,6 @@ fn add_device(tab: &mut Tab) -> Value {
         "isUserVerified": true, "automaticPresenceSimulation": true,
     });
     tab.call("WebAuthn.addVirtualAuthenticator", json!({"options": options}))["authenticatorId"].clone()
-}
-
-/// Checks a page and saves screenshots of it: narrow and wide, light and dark.
-#[track_caller]
-fn check_page(tab: &mut Tab, name: &str) {
-    assert_accessible(tab, name);
-    for (width, height) in [(390, 844), (1280, 900)] {
-        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-        tab.call("Emulation.setDeviceMetricsOverride", size);
-        assert_eq!(tab.eval("document.documentElement.scrollWidth > innerWidth"), false, "{name} is too wide");
-        for scheme in ["light", "dark"] {
-            let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-            tab.call("Emulation.setEmulatedMedia", features);
-            save_screenshot(tab, &format!("passkeys-{name}-{width}-{scheme}"));
-        }
-    }
-    tab.call("Emulation.setEmulatedMedia", json!({"features": []}));
-    tab.call("Emulation.clearDeviceMetricsOverride", json!({}));
 }
 
 fn log_out(tab: &mut Tab) {
@@ -48,19 +30,23 @@ async fn a_passkey_is_added_used_and_removed() {
     let (login, page) = (format!("{home}/wp-login.php"), format!("{home}/wp-admin/two-factor.php"));
 
     tab.open(&login);
-    check_page(tab, "log-in");
+    check_page(tab, "passkeys-log-in");
     log_in(tab, &password);
     tab.open(&page);
-    check_page(tab, "off");
+    check_page(tab, "passkeys-off");
     tab.fill("#passkey_name", "Laptop");
     tab.fill("#passkey_password", &password);
     tab.follow("#new-passkey button");
-    check_page(tab, "new");
+    check_page(tab, "passkeys-new");
     tab.follow("[data-passkey] button");
     assert!(tab.text().contains("Two-factor log-in is on."), "{}", tab.text());
+    check_page(tab, "passkeys-codes");
     let code = tab.eval("document.querySelector('.codes code').textContent").as_str().unwrap().to_owned();
     tab.open(&page);
-    check_page(tab, "on");
+    assert!(!tab.text().contains(&code), "shown once");
+    check_page(tab, "passkeys-on");
+    tab.open(&format!("{home}/wp-admin/profile.php"));
+    check_page(tab, "passkeys-profile");
 
     // Alone, and remembered.
     log_out(tab);
@@ -77,7 +63,7 @@ async fn a_passkey_is_added_used_and_removed() {
     log_out(tab);
     tab.open(&login);
     log_in(tab, &password);
-    check_page(tab, "second-factor");
+    check_page(tab, "passkeys-second-factor");
     tab.follow("#passkey button");
     assert!(tab.url().contains("/wp-admin/"), "{}: {}", tab.url(), tab.text());
 
@@ -89,6 +75,7 @@ async fn a_passkey_is_added_used_and_removed() {
     tab.click("#passkey button");
     tab.wait_for("document.querySelector('#passkey [role=alert]').offsetHeight > 0");
     assert!(tab.text().contains("No passkey was used."), "{}", tab.text());
+    check_page(tab, "passkeys-none");
     tab.call("WebAuthn.setUserVerified", json!({"authenticatorId": device, "isUserVerified": true}));
     tab.follow("#passkey button");
 
@@ -97,7 +84,7 @@ async fn a_passkey_is_added_used_and_removed() {
     tab.fill("#current_password", &password);
     tab.click("[data-passkey=confirm] button");
     tab.wait_for("document.querySelector('[data-passkey=confirm] [role=status]').offsetHeight > 0");
-    check_page(tab, "confirmed");
+    check_page(tab, "passkeys-confirmed");
     tab.follow("button[value=new-codes]");
     assert!(tab.text().contains("These codes replace the old ones."), "{}", tab.text());
     let new_code = tab.eval("document.querySelector('.codes code').textContent").as_str().unwrap().to_owned();
