@@ -66,6 +66,11 @@ impl Database {
         Ok(Database(engine::open(config, Arc::new(Shared::new(schema, companion, tuning, config.change_log)))?))
     }
 
+    /// What all connections share.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        self.0.shared()
+    }
+
     /// Runs `f` with a snapshot: all its queries see the same state of the database, on one connection.
     ///
     /// Blocks the current thread; on a worker of tokio's multi-threaded runtime, other tasks are moved to other

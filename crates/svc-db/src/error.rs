@@ -47,6 +47,9 @@ pub enum StoreError {
     /// A transaction of several parts has ended without a commit, because one of them failed.
     #[error("the transaction was rolled back")]
     RolledBack,
+    /// Another server holds the lease that the transaction requires ([`Lease::fence`](crate::Lease::fence)).
+    #[error("another server does this work")]
+    LeaseLost,
     /// The configuration is invalid.
     #[error("{0}")]
     Config(String),

@@ -8,7 +8,7 @@
 // 3. `backend`, `table_manager`, `row_log`: the traits of an engine for its connections, tables and changed rows.
 // 4. `session`, `request`, `write_job`, `open_transaction`: the open snapshots and transactions of a context, what a request keeps,
 //    a write as an object, and a transaction of several writes.
-// 5. `engine`: a folder for each engine. `database` is what callers open.
+// 5. `engine`: a folder for each engine. `database` is what callers open, `lease` what one of several servers holds, `process` how it sees that another one has ended.
 
 mod backend;
 mod caching;
@@ -21,8 +21,10 @@ mod dialect;
 mod engine;
 mod error;
 mod handle;
+mod lease;
 mod loaded_rows;
 mod open_transaction;
+mod process;
 mod quoted;
 mod request;
 mod row_log;
@@ -51,6 +53,7 @@ pub use engine::sqlite::{LogPosition, LogReader, NewFrames, PageImage, check_fil
 pub use engine::{sql, table_manager};
 pub use error::{Result, StoreError};
 pub use handle::{Charset, Db, ReadText, Tx, WriteText, pad};
+pub use lease::{Lease, LeaseTimes};
 pub use open_transaction::{HeldSnapshot, OpenTransaction};
 pub use quoted::quoted;
 pub use request::get_or_load;

@@ -73,6 +73,8 @@ pub(crate) struct Shared {
     pub(crate) turns: Arc<Turns>,
     /// Whether [`Schema::charset_of`] cannot store characters outside the Basic Multilingual Plane (`utf8mb3`).
     pub(crate) is_utf8mb3: AtomicBool,
+    /// Whether this process uses [leases](crate::Lease), so that their table exists.
+    pub(crate) has_leases: AtomicBool,
 }
 
 impl Shared {
@@ -99,6 +101,7 @@ impl Shared {
             max_logged: max_logged.unwrap_or(StoreConfig::DEFAULT_CHANGE_LOG).into(),
             turns: Arc::default(),
             is_utf8mb3: AtomicBool::new(false),
+            has_leases: AtomicBool::new(false),
         }
     }
 

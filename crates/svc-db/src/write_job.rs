@@ -9,6 +9,7 @@ use tracing::Span;
 use crate::backend::Job;
 use crate::error::{Result, StoreError};
 use crate::handle::Tx;
+use crate::lease::Fence;
 use crate::loaded_rows;
 use crate::session::Session;
 
@@ -55,6 +56,9 @@ where
         loaded_rows::begin_transaction(&self.cx);
         let session = Session::open(&self.cx, tx);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
+            if let Some(fence) = self.cx.get::<Fence>() {
+                fence.check(tx)?;
+            }
             let done = (self.f)(tx)?;
             if !self.is_part {
                 tx.complete_record()?;

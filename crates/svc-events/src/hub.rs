@@ -9,7 +9,7 @@ use svc_site::{
     Site,
     blocking::run_blocking,
     comments::moderation,
-    jobs::{Job, Next, Outcome},
+    jobs::{Job, Next, Outcome, RunsOn},
 };
 use svc_store::{ChangeRecord, Subscriber};
 use svc_versions::Context;
@@ -113,6 +113,10 @@ impl Inner {
 impl Job for Hub {
     fn name(&self) -> &'static str {
         "send-events"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
     }
 
     fn wake(&self) -> Option<&Notify> {

@@ -11,7 +11,7 @@ use std::{
 use svc_auth::{RandomSourceError, Secret, random_text};
 use svc_site::{
     Site,
-    jobs::{Job, Next, Outcome},
+    jobs::{Job, Next, Outcome, RunsOn},
 };
 use svc_store::login_attempts;
 use svc_versions::Context;
@@ -47,6 +47,10 @@ impl ShareAttempts {
 impl Job for ShareAttempts {
     fn name(&self) -> &'static str {
         "share-login-attempts"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
     }
 
     async fn run(&self, cx: &Context) -> Outcome {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use svc_metrics::{Combine, History, INTERVAL, RequestCounts, Series};
-use svc_site::jobs::{Job, Next, Outcome};
+use svc_site::jobs::{Job, Next, Outcome, RunsOn};
 use svc_versions::Context;
 use tokio::time::Instant;
 
@@ -54,6 +54,10 @@ impl RecordHistory {
 impl Job for RecordHistory {
     fn name(&self) -> &'static str {
         "record-history"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
     }
 
     async fn run(&self, _: &Context) -> Outcome {

@@ -19,7 +19,7 @@ impl SiteUsage {
             SearchIndexState::Ready(posts) => ("ready", posts),
         };
         tracing::info!(state, posts, "search index");
-        for JobState { name, runs } in self.jobs.get() {
+        for JobState { name, runs, runs_elsewhere } in self.jobs.get() {
             tracing::info!(
                 job = &*name,
                 runs = runs.n_runs,
@@ -29,6 +29,7 @@ impl SiteUsage {
                 duration_ms = runs.duration.map(|duration| duration.as_millis()),
                 seconds_to_next_run = runs.until_next_run.map(|time| time.as_secs()),
                 last_error = runs.last_error,
+                runs_elsewhere,
                 "job"
             );
         }

@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use svc_fetch::Get;
 use svc_site::{
     http_client::own_origins,
-    jobs::{Job, Next, Outcome},
+    jobs::{Job, Next, Outcome, RunsOn},
 };
 use svc_versions::Context;
 use tokio::{sync::Notify, task::JoinSet};
@@ -87,6 +87,10 @@ pub struct FetchFeeds(pub Arc<SiteRenderer>);
 impl Job for FetchFeeds {
     fn name(&self) -> &'static str {
         "fetch-feeds"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
     }
 
     fn wake(&self) -> Option<&Notify> {

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use svc_backup::Backup;
 use svc_certificates::Certificates;
-use svc_site::jobs::{Job, JobState, JobTable, Next, Outcome, SaveJobStates, SavedJobStates};
+use svc_site::jobs::{Job, JobState, JobTable, Next, Outcome, RunsOn, SaveJobStates, SavedJobStates};
 use svc_store::SearchIndexer;
 use svc_versions::Context;
 use tokio::sync::Notify;
@@ -33,6 +33,10 @@ pub(crate) struct WatchCertificate(pub(crate) Arc<Certificates>);
 impl Job for WatchCertificate {
     fn name(&self) -> &'static str {
         "watch-certificate"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
     }
 
     fn wake(&self) -> Option<&Notify> {
@@ -64,7 +68,7 @@ pub(crate) fn report(config: &Config) -> (String, Vec<Vec<String>>) {
 }
 
 /// Name, next run, last run and result of a job whose state has this age.
-fn columns(JobState { name, runs: job }: &JobState, age: Duration) -> Vec<String> {
+fn columns(JobState { name, runs: job, runs_elsewhere }: &JobState, age: Duration) -> Vec<String> {
     let result = match (&job.last_error, job.n_failures) {
         (Some(error), 1..) => {
             let error = error.replace(char::is_control, " ");
@@ -78,6 +82,10 @@ fn columns(JobState { name, runs: job }: &JobState, age: Duration) -> Vec<String
         (Some(since), Some(took)) => format!("last run {} ago, took {} ms", seconds(since + age), took.as_millis()),
         _ => String::new(),
     };
+    if let Some(server) = runs_elsewhere {
+        let server = if server.is_empty() { "another server" } else { server };
+        return vec![name.to_string(), format!("runs on {}", server.replace(char::is_control, " ")), last, result];
+    }
     let next = match (job.is_running, job.until_next_run, job.since_last_run) {
         (true, _, Some(since)) => format!("running for {}", seconds(since + age)),
         (_, Some(until), _) => format!("next in {}", seconds(until.saturating_sub(age))),
@@ -103,7 +111,10 @@ mod tests {
     #[test]
     fn jobs_are_described_with_result_last_and_next_run() {
         const AGE: Duration = Duration::from_secs(2);
-        let columns = |runs: &RunReport| columns(&JobState { name: "job".into(), runs: runs.clone() }, AGE);
+        let state = |runs: &RunReport| JobState { name: "job".into(), runs: runs.clone(), runs_elsewhere: None };
+        let elsewhere =
+            |server: &str| JobState { runs_elsewhere: Some(server.to_owned()), ..state(&RunReport::default()) };
+        let columns = |runs: &RunReport| columns(&state(runs), AGE);
         let job = RunReport { until_next_run: Some(Duration::from_secs(602)), ..RunReport::default() };
         assert_eq!(columns(&job), ["job", "next in 10 min", "", "has not run yet"]);
         let (second, took) = (Some(Duration::from_secs(1)), Some(Duration::from_millis(2)));
@@ -116,6 +127,9 @@ mod tests {
         assert_eq!(columns(&runs), ["job", "running for 3 s", "", "good"]);
         let recovered = RunReport { last_error: Some("full".to_owned()), ..waits };
         assert_eq!(columns(&recovered)[3], "good");
+        for (server, shown) in [("web2, process 7", "runs on web2, process 7"), ("", "runs on another server")] {
+            assert_eq!(super::columns(&elsewhere(server), AGE)[..2], ["job", shown]);
+        }
         let failing = RunReport { n_failures: 3, ..recovered };
         assert_eq!(columns(&failing)[3], "failing (3 in a row): full");
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use svc_db::{
-    Database, DatabaseUsage, Db, HeldSnapshot, LogReader, LoggedChange, OpenTransaction, Result, SnapshotPermit,
-    StoreConfig, StoreError, Subscriber, Tx,
+    Database, DatabaseUsage, Db, HeldSnapshot, Lease, LeaseTimes, LogReader, LoggedChange, OpenTransaction, Result,
+    SnapshotPermit, StoreConfig, StoreError, Subscriber, Tx,
 };
 use svc_search::SearchIndexState;
 use svc_versions::{Context, VersionStamp, Versions};
@@ -159,6 +159,14 @@ impl Store {
     /// See [`Self::write`].
     pub fn write_blocking<T: Send + 'static>(&self, f: impl Fn(&mut Tx) -> Result<T> + Send + 'static) -> Result<T> {
         self.database.write_blocking(f)
+    }
+
+    /// The claim of this process to a lease that one of several servers holds; `None` on SQLite ([`Lease::new`]).
+    ///
+    /// # Errors
+    /// If the table of leases cannot be created.
+    pub fn lease(&self, name: &'static str, label: &str, times: LeaseTimes) -> Result<Option<Lease>> {
+        Lease::new(&self.database, name, label, times)
     }
 
     /// Creates a table that is not one of a site's, if it is missing ([`Database::create_own_table`]).

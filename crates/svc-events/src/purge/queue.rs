@@ -7,7 +7,7 @@ use svc_outbox::{NewMessage, Time};
 use svc_site::{
     Site, SiteError, SiteResult,
     blocking::run_blocking,
-    jobs::{Job, Next, Outcome},
+    jobs::{Job, Next, Outcome, RunsOn},
 };
 use svc_store::{Db, Store, StoreError, Tx, cache_tags::TagNames};
 use svc_versions::Context;
@@ -122,6 +122,10 @@ pub fn forget(store: &Store) -> svc_store::Result<()> {
 impl Job for QueuePurges {
     fn name(&self) -> &'static str {
         "queue-purges"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::OneServer
     }
 
     fn wake(&self) -> Option<&Notify> {

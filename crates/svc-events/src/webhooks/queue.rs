@@ -6,7 +6,7 @@ use svc_outbox::Time;
 use svc_site::{
     SiteResult,
     blocking::run_blocking,
-    jobs::{Job, Next, Outcome},
+    jobs::{Job, Next, Outcome, RunsOn},
 };
 use svc_store::{Store, Tx};
 use svc_versions::Context;
@@ -75,6 +75,10 @@ fn step(tx: &mut Tx, source: &EventSource) -> SiteResult<bool> {
 impl Job for QueueWebhooks {
     fn name(&self) -> &'static str {
         "queue-webhooks"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::OneServer
     }
 
     fn wake(&self) -> Option<&Notify> {

@@ -47,9 +47,17 @@ impl Source for SiteUsage {
 }
 
 /// Writes the states of the background jobs.
-pub(super) fn write_jobs(jobs: &JobStates, families: &mut Families<'_>) -> fmt::Result {
-    let states = jobs.get();
+pub(super) fn write_jobs(states_of: &JobStates, families: &mut Families<'_>) -> fmt::Result {
+    let states = states_of.get();
     let jobs: Vec<_> = states.iter().map(|job| ([("job_name", &*job.name)], &job.runs)).collect();
+    if let Some(holds_lease) = states_of.holds_lease() {
+        let value = [(&[][..], number(u64::from(holds_lease)))];
+        families.gauge(
+            "svc_jobs_lease_held",
+            "Whether this one of several servers runs the jobs for one server.",
+            value,
+        )?;
+    }
     let all = || jobs.iter().map(|(label, job)| (&label[..], *job));
     let runs = all().map(|(label, job)| (label, number(job.n_runs)));
     families.counter("svc_job_runs", "Runs of a background job that have ended.", runs)?;

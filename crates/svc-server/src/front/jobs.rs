@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use svc_bridge::Watch;
-use svc_site::jobs::{Job, JobTable, Next, Outcome};
+use svc_site::jobs::{Job, JobTable, Next, Outcome, RunsOn};
 use svc_versions::Context;
 
 /// Time between two looks while there are no news of writes.
@@ -25,6 +25,10 @@ impl Job for WatchWrites {
         "watch-writes"
     }
 
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
+    }
+
     fn max_backoff(&self) -> Duration {
         RETRY
     }
@@ -43,6 +47,10 @@ struct SaveReplayReport(Arc<Watch>);
 impl Job for SaveReplayReport {
     fn name(&self) -> &'static str {
         "save-replay-report"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
     }
 
     async fn run(&self, _: &Context) -> Outcome {

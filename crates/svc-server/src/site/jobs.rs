@@ -13,6 +13,7 @@ use svc_site::{
     jobs::{CheckTermCounts, Deliver, JobTable, PublishPosts, RemoveInterruptedUploads, SendMails, WatchTheme},
     mail,
 };
+use svc_store::LeaseTimes;
 
 /// The jobs of a site.
 pub(crate) fn table(site: &Arc<Site>) -> JobTable {
@@ -28,6 +29,24 @@ pub(crate) fn table(site: &Arc<Site>) -> JobTable {
         Ok(job) => table.with(job),
         Err(error) => {
             tracing::error!(%error, "no mails are sent: the table of mails cannot be created");
+            table
+        }
+    }
+}
+
+/// The name of the lease of the jobs for one server.
+const LEASE: &str = "jobs";
+
+/// Divides the jobs among the servers on one database, if several can use it.
+pub(crate) fn with_lease(table: JobTable, site: &Arc<Site>) -> JobTable {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = Some(host.trim()).filter(|host| !host.is_empty()).unwrap_or("a host without a name");
+    let label = format!("{host}, process {}", std::process::id());
+    match site.store.lease(LEASE, &label, LeaseTimes::default()) {
+        Ok(Some(lease)) => table.with_lease(lease),
+        Ok(None) => table,
+        Err(error) => {
+            tracing::error!(%error, "this server runs all jobs, even if others do: the table of leases cannot be created");
             table
         }
     }

@@ -250,6 +250,7 @@ impl OpenSite {
     pub(crate) fn jobs(&self) -> JobTable {
         let feeds = FetchFeeds(Arc::clone(&self.rest_site.renderer));
         let table = jobs::table(&self.site).with(self.streams.hub().clone()).with(feeds);
+        let table = jobs::with_lease(table, &self.site);
         let table = jobs::with_shared_attempts(table, &self.site, &self.login_pages.attempts);
         let table = jobs::with_webhooks(table, svc_controllers::events::source(&self.rest_site));
         jobs::with_purges(table, &self.site, self.config.purge.clone())

@@ -7,7 +7,7 @@ use std::{
 
 use svc_versions::Context;
 
-use super::{Job, Next, Outcome};
+use super::{Job, Next, Outcome, RunsOn};
 use crate::{Site, terms::counts::CountCheck};
 
 /// Time from the start to the first check.
@@ -42,6 +42,10 @@ impl CheckTermCounts {
 impl Job for CheckTermCounts {
     fn name(&self) -> &'static str {
         "check-term-counts"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::OneServer
     }
 
     fn first_run(&self) -> Duration {

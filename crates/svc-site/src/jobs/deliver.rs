@@ -17,7 +17,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{Job, Next, Outcome as RunOutcome};
+use super::{Job, Next, Outcome as RunOutcome, RunsOn};
 
 /// Maximum number of messages of a lane that are delivered at once.
 const PER_LANE: u64 = 4;
@@ -122,7 +122,9 @@ impl<C: Courier> Deliver<C> {
         for message in claimed {
             let (store, courier) = (self.store.clone(), Arc::clone(&self.courier));
             let (busy, wake) = (Busy::begin(&self.lanes, &message.lane), Arc::clone(&self.wake));
-            let cx = cx.detached();
+            // Without the fence of the run: the outcome is recorded even if another server runs the job by then. The message's own
+            // lease keeps others from it.
+            let cx = Context::background();
             in_flight.spawn(async move {
                 deliver(&cx, &store, &*courier, message).await;
                 // In this order: the lane has room when the job looks.
@@ -183,6 +185,10 @@ impl Drop for Busy {
 impl<C: Courier> Job for Deliver<C> {
     fn name(&self) -> &'static str {
         C::JOB
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::OneServer
     }
 
     fn wake(&self) -> Option<&Notify> {

@@ -6,9 +6,12 @@
 //!
 //! Work that needs a thread of its own, such as the search index, is no job; the table has its state all the same
 //! ([`JobTable::with_thread`]).
+//!
+//! Of several servers on one database, one runs the jobs that are for [one server](RunsOn::OneServer).
 
 mod check_term_counts;
 mod deliver;
+mod hold_lease;
 mod publish_posts;
 mod remove_interrupted_uploads;
 mod saved_states;
@@ -42,6 +45,9 @@ pub trait Job: Send + Sync + 'static {
     /// The name in logs: an imperative with hyphens, such as `publish-posts`.
     fn name(&self) -> &'static str;
 
+    /// Whether each of several servers on one database runs the job, or one of them.
+    fn runs_on(&self) -> RunsOn;
+
     /// Time from the start of the supervisor to the first run.
     fn first_run(&self) -> Duration {
         Duration::ZERO
@@ -64,6 +70,16 @@ pub trait Job: Send + Sync + 'static {
     fn stop(&self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
+}
+
+/// Which of several servers on one database run a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsOn {
+    /// Each, because it works for the server itself: with its caches, files or connections.
+    EachServer,
+    /// The one that holds the lease ([`JobTable::with_lease`]). The transactions of a run fail once another server has it, so what is
+    /// written does not depend on clocks.
+    OneServer,
 }
 
 /// When the next run is due, or why a run failed. The supervisor logs the error and repeats a run that failed.

@@ -6,7 +6,7 @@ use chrono::{NaiveDateTime, TimeDelta};
 use svc_versions::Context;
 use tokio::sync::Notify;
 
-use super::{Job, Next, Outcome};
+use super::{Job, Next, Outcome, RunsOn};
 use crate::{Site, schedule::publish_due};
 
 /// Maximum time between two runs.
@@ -22,6 +22,10 @@ pub struct PublishPosts(pub Arc<Site>);
 impl Job for PublishPosts {
     fn name(&self) -> &'static str {
         "publish-posts"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::OneServer
     }
 
     fn wake(&self) -> Option<&Notify> {

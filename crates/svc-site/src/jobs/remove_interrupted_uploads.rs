@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use svc_store::posts;
 use svc_versions::Context;
 
-use super::{Job, Next, Outcome};
+use super::{Job, Next, Outcome, RunsOn};
 use crate::Site;
 
 /// Removes the files of uploads that were interrupted by the end of an earlier process, unless an attachment refers to
@@ -15,6 +15,10 @@ pub struct RemoveInterruptedUploads(pub Arc<Site>);
 impl Job for RemoveInterruptedUploads {
     fn name(&self) -> &'static str {
         "remove-interrupted-uploads"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
     }
 
     fn max_backoff(&self) -> Duration {

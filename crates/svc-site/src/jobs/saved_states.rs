@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use svc_versions::Context;
 
-use super::{Job, JobState, JobStates, Next, Outcome};
+use super::{Job, JobState, JobStates, Next, Outcome, RunsOn};
 use crate::blocking::run_blocking;
 
 /// Time from the start to the first file, when other jobs have run.
@@ -74,6 +74,10 @@ impl Job for SaveJobStates {
         "save-job-states"
     }
 
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
+    }
+
     fn first_run(&self) -> Duration {
         FIRST_RUN
     }
@@ -117,7 +121,7 @@ mod tests {
         let _supervised = table.with(job);
         let (SavedJobStates { jobs, .. }, age) = SavedJobStates::read(&file).unwrap().expect("states");
         let [thread] = &jobs[..] else { panic!("one job") };
-        let JobState { name, runs } = thread;
+        let JobState { name, runs, .. } = thread;
         assert_eq!((&**name, runs.n_failures, runs.last_error.as_deref()), ("thread", 2, Some("full")));
         assert!(runs.until_next_run.unwrap() > Duration::from_secs(90) && runs.since_last_run.is_some());
         assert!(age < Duration::from_secs(30));

@@ -4,6 +4,7 @@ use std::{any::Any, fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt as _, future::BoxFuture};
 use svc_metrics::RunCounts;
+use svc_store::Lease;
 use svc_versions::Context;
 use tokio::{
     sync::{Notify, watch},
@@ -11,7 +12,7 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::{Job, JobStates, Next, Outcome};
+use super::{Job, JobStates, Next, Outcome, RunsOn, hold_lease::HoldLease};
 
 /// The pause after the first failure.
 const FIRST_BACKOFF: Duration = Duration::from_secs(1);
@@ -19,17 +20,22 @@ const FIRST_BACKOFF: Duration = Duration::from_secs(1);
 /// How long [`Supervisor::stop`] waits for runs in progress.
 const MAX_STOP: Duration = Duration::from_secs(5);
 
+/// The longest pause of a job for one server that others may notify: what they notify is noticed by looking.
+const MAX_LOOK: Duration = Duration::from_secs(1);
+
 /// Dropping the sender stops the jobs.
 type Stop = watch::Receiver<()>;
 
 /// Repeats a job until it is stopped.
-type Repeat = Box<dyn FnOnce(Arc<RunCounts>, Stop) -> BoxFuture<'static, ()> + Send>;
+type Repeat = Box<dyn FnOnce(Arc<RunCounts>, Stop, Option<Arc<Lease>>) -> BoxFuture<'static, ()> + Send>;
 
 /// The jobs of a server.
 #[derive(Default)]
 pub struct JobTable {
     jobs: Vec<(Arc<RunCounts>, Repeat)>,
     states: JobStates,
+    /// The lease for jobs for one server.
+    lease: Option<Arc<Lease>>,
 }
 
 impl JobTable {
@@ -42,16 +48,26 @@ impl JobTable {
     #[must_use]
     pub fn with(mut self, job: impl Job) -> Self {
         let runs = Arc::<RunCounts>::default();
-        self.states.add(job.name(), Arc::clone(&runs));
-        self.jobs.push((runs, Box::new(|runs, stop| repeat(job, runs, stop).boxed())));
+        self.states.add(job.name(), Arc::clone(&runs), job.runs_on());
+        self.jobs.push((runs, Box::new(|runs, stop, lease| repeat(job, runs, stop, lease).boxed())));
         self
+    }
+
+    /// Several servers run these jobs: those [for one server](RunsOn::OneServer) run on the one that holds the lease. Without a lease
+    /// they run here.
+    #[must_use]
+    pub fn with_lease(mut self, lease: Lease) -> Self {
+        let lease = Arc::new(lease);
+        self.states.set_lease(&lease);
+        self.lease = Some(Arc::clone(&lease));
+        self.with(HoldLease(lease))
     }
 
     /// Adds background work that has a thread of its own, and its reason for that. The supervisor only shows its state, from the runs
     /// that the thread records; whoever has started it stops it.
     #[must_use]
     pub fn with_thread(self, name: &'static str, runs: Arc<RunCounts>) -> Self {
-        self.states.add(name, runs);
+        self.states.add(name, runs, RunsOn::EachServer);
         self
     }
 
@@ -68,9 +84,9 @@ impl JobTable {
         let (stop, stopped) = watch::channel(());
         let mut tasks = JoinSet::new();
         for (runs, repeat) in self.jobs {
-            tasks.spawn(repeat(runs, stopped.clone()));
+            tasks.spawn(repeat(runs, stopped.clone(), self.lease.clone()));
         }
-        Supervisor { stop, tasks, states: self.states }
+        Supervisor { stop, tasks, states: self.states, lease: self.lease }
     }
 }
 
@@ -87,6 +103,7 @@ pub struct Supervisor {
     stop: watch::Sender<()>,
     tasks: JoinSet<()>,
     states: JobStates,
+    lease: Option<Arc<Lease>>,
 }
 
 impl Supervisor {
@@ -95,9 +112,10 @@ impl Supervisor {
         self.states.clone()
     }
 
-    /// Stops the jobs. Runs in progress are completed, unless they need more than five seconds. No job runs when this returns.
+    /// Stops the jobs. Runs in progress are completed, unless they need more than five seconds. No job runs when this returns, and
+    /// another server may run those for one server.
     pub async fn stop(self) {
-        let Supervisor { stop, mut tasks, states } = self;
+        let Supervisor { stop, mut tasks, states, lease } = self;
         drop(stop);
         // A task ends without a result: panics of jobs do not end it.
         if timeout(MAX_STOP, async { while tasks.join_next().await.is_some() {} }).await.is_err() {
@@ -105,13 +123,25 @@ impl Supervisor {
             tracing::warn!(jobs = names.join(", "), "cancelled jobs that did not end in time");
         }
         tasks.shutdown().await;
+        if let Some(lease) = lease
+            && let Err(error) = lease.release(&Context::background()).await
+        {
+            tracing::warn!(%error, "the jobs for one server pause until the lease of this server ends");
+        }
     }
 }
 
 /// Runs a job when it is due, until it is stopped.
-async fn repeat(job: impl Job, runs: Arc<RunCounts>, mut stop: Stop) {
+async fn repeat(job: impl Job, runs: Arc<RunCounts>, mut stop: Stop, lease: Option<Arc<Lease>>) {
+    let lease = lease.filter(|_| job.runs_on() == RunsOn::OneServer);
     let mut next = Next::After(job.first_run());
     loop {
+        if lease.is_some() && job.wake().is_some() {
+            next = Next::After(match next {
+                Next::After(pause) => pause.min(MAX_LOOK),
+                Next::Never => MAX_LOOK,
+            });
+        }
         runs.wait(match next {
             Next::After(pause) => now().checked_add(pause),
             Next::Never => None,
@@ -122,8 +152,24 @@ async fn repeat(job: impl Job, runs: Arc<RunCounts>, mut stop: Stop) {
             _ = stop.changed() => break,
             () = due(next, job.wake()) => {}
         }
+        let cx = match &lease {
+            Some(lease) => {
+                runs.wait(None);
+                tokio::select! {
+                    biased;
+                    _ = stop.changed() => break,
+                    () = lease.held() => {}
+                }
+                lease.fence(&Context::background())
+            }
+            None => Context::background(),
+        };
         runs.begin(now());
-        let outcome = run(&job).await;
+        let mut outcome = run(&job, &cx).await;
+        if outcome.is_err() && lease.as_ref().is_some_and(|lease| !lease.is_held()) {
+            // Another server repeats the work.
+            outcome = Ok(Next::After(FIRST_BACKOFF));
+        }
         next = record(&job, &runs, outcome);
     }
     job.stop().await;
@@ -152,10 +198,9 @@ async fn due(next: Next, wake: Option<&Notify>) {
 }
 
 /// Runs a job once.
-async fn run(job: &impl Job) -> Outcome {
-    let cx = Context::background();
+async fn run(job: &impl Job, cx: &Context) -> Outcome {
     // A job keeps its state behind locks, which it uses again after a panic.
-    let outcome = AssertUnwindSafe(async { job.run(&cx).await }).catch_unwind().await;
+    let outcome = AssertUnwindSafe(async { job.run(cx).await }).catch_unwind().await;
     outcome.unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic)).into()))
 }
 

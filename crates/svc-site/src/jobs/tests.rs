@@ -13,7 +13,8 @@ use std::{
 use chrono::NaiveDateTime;
 use futures_util::future::BoxFuture;
 use svc_model::Post;
-use svc_store::{DatabaseUrl, Store, StoreConfig, StoredText, options, posts, schema};
+use svc_store::{DatabaseUrl, LeaseTimes, Store, StoreConfig, StoredText, options, posts, schema};
+use svc_test_databases::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 use svc_versions::Context;
 use tokio::{
     sync::Notify,
@@ -32,6 +33,7 @@ struct Probe {
     began: Arc<Mutex<Vec<Instant>>>,
     first_run: Duration,
     wake: Option<Arc<Notify>>,
+    runs_on: RunsOn,
 }
 
 impl Probe {
@@ -40,7 +42,14 @@ impl Probe {
         work: impl Fn(usize) -> F + Send + Sync + 'static,
     ) -> Self {
         let work = move |n| -> BoxFuture<'static, Outcome> { Box::pin(work(n)) };
-        Probe { name, work: Box::new(work), began: Arc::default(), first_run: Duration::ZERO, wake: None }
+        Probe {
+            name,
+            work: Box::new(work),
+            began: Arc::default(),
+            first_run: Duration::ZERO,
+            wake: None,
+            runs_on: RunsOn::EachServer,
+        }
     }
 
     /// When the runs began, in seconds after the call.
@@ -53,6 +62,10 @@ impl Probe {
 impl Job for Probe {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        self.runs_on
     }
 
     fn first_run(&self) -> Duration {
@@ -303,4 +316,103 @@ async fn scheduling_a_post_wakes_the_job_that_publishes_it() {
     n_runs(&supervisor, 2).await;
     let published = site.store.read_blocking(|db| posts::get(db, id)).unwrap().unwrap();
     assert_eq!(published.status, "publish");
+}
+
+/// Servers on one database, each with a job for one server and one for each.
+struct Fleet {
+    server: MariaDb,
+    config: StoreConfig,
+    /// Which server has run the job for one server, in order.
+    ran: Arc<Mutex<Vec<&'static str>>>,
+}
+
+const TIMES: LeaseTimes = LeaseTimes {
+    length: Duration::from_millis(400),
+    margin: Duration::from_millis(50),
+    interval: Duration::from_millis(20),
+};
+
+impl Fleet {
+    /// `None` if MariaDB is not installed.
+    fn new() -> Option<Self> {
+        let server = MariaDb::start(DISPOSABLE_OPTIONS).unwrap()?;
+        let config = StoreConfig::new(DatabaseUrl::MySql(server.create("fleet").unwrap()));
+        Store::open(&config).unwrap().write_blocking(schema::install).unwrap();
+        Some(Fleet { server, config, ran: Arc::default() })
+    }
+
+    /// Starts the jobs of a server.
+    fn start(&self, name: &'static str) -> Supervisor {
+        let store = Store::open(&self.config).unwrap();
+        let lease = store.lease("jobs", name, TIMES).unwrap().expect("several servers can use the database");
+        let ran = Arc::clone(&self.ran);
+        let one = Probe::new("one", move |_| {
+            ran.lock().unwrap().push(name);
+            std::future::ready(Ok(Next::After(Duration::from_millis(10))))
+        });
+        let each = Probe::new("each", async |_| Ok(Next::After(Duration::from_millis(10))));
+        let one = Probe { runs_on: RunsOn::OneServer, ..one };
+        JobTable::new().with(one).with(each).with_lease(lease).start()
+    }
+
+    /// Waits until this server has run the job for one server, from now on.
+    async fn ran_on(&self, name: &'static str) {
+        self.ran.lock().unwrap().clear();
+        let is_done = || self.ran.lock().unwrap().contains(&name);
+        tokio::time::timeout(60 * SECOND, async {
+            while !is_done() {
+                sleep(TIMES.interval).await;
+            }
+        })
+        .await
+        .unwrap_or_else(|_| panic!("the job does not run on {name}"));
+    }
+}
+
+fn runs_elsewhere(supervisor: &Supervisor) -> Vec<Option<String>> {
+    supervisor.states().get().into_iter().map(|job| job.runs_elsewhere).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_several_servers_runs_a_job_for_one_server() {
+    let Some(fleet) = Fleet::new() else { return };
+    let first = fleet.start("first");
+    fleet.ran_on("first").await;
+    let second = fleet.start("second");
+    n_runs_of(&second, "each", 20).await;
+    assert!(!fleet.ran.lock().unwrap().contains(&"second"));
+    assert_eq!(runs_elsewhere(&first), [None, None, None]);
+    assert_eq!(runs_elsewhere(&second), [Some("first".to_owned()), None, None]);
+    assert_eq!((first.states().holds_lease(), second.states().holds_lease()), (Some(true), Some(false)));
+
+    // A server that stops passes the lease on.
+    first.stop().await;
+    fleet.ran_on("second").await;
+    // One that dies does not.
+    let third = fleet.start("third");
+    drop(second);
+    fleet.ran_on("third").await;
+    assert!(!fleet.ran.lock().unwrap().contains(&"second"));
+
+    // Without a database nobody runs the job, and then the same server or another.
+    fleet.server.kill().unwrap();
+    tokio::time::timeout(60 * SECOND, async {
+        while third.states().holds_lease() == Some(true) {
+            sleep(TIMES.interval).await;
+        }
+    })
+    .await
+    .unwrap();
+    fleet.ran.lock().unwrap().clear();
+    assert_eq!(runs_elsewhere(&third)[0].as_deref(), Some(""));
+    fleet.server.run().unwrap();
+    fleet.ran_on("third").await;
+}
+
+/// Waits until a job has run this often.
+async fn n_runs_of(supervisor: &Supervisor, name: &str, n: u64) {
+    let runs = || supervisor.states().get().into_iter().find(|job| job.name == name).map_or(0, |job| job.runs.n_runs);
+    while runs() < n {
+        sleep(TIMES.interval).await;
+    }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use svc_versions::Context;
 
-use super::{Job, Next, Outcome};
+use super::{Job, Next, Outcome, RunsOn};
 use crate::{Site, blocking::run_blocking};
 
 /// Time between two checks of the theme's files.
@@ -17,6 +17,10 @@ pub struct WatchTheme(pub Arc<Site>);
 impl Job for WatchTheme {
     fn name(&self) -> &'static str {
         "watch-theme"
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        RunsOn::EachServer
     }
 
     async fn run(&self, cx: &Context) -> Outcome {

@@ -2,6 +2,7 @@
 
 mod change_log;
 mod dependencies;
+mod leases;
 mod meta_filters;
 mod mysql;
 mod open_transactions;

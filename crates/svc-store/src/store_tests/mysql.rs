@@ -208,7 +208,7 @@ fn uses_tls_and_verifies_certificates() {
 }
 
 /// An empty site on a server that no other test writes to while the guard is held.
-fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
+pub(super) fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
     static SERVER: OnceLock<Option<MariaDb>> = OnceLock::new();
     static QUIET_SERVER: Mutex<()> = Mutex::new(());
     let server = SERVER.get_or_init(|| MariaDb::start(DISPOSABLE_OPTIONS).unwrap()).as_ref()?;
@@ -220,14 +220,14 @@ fn quiet_site() -> Option<(MutexGuard<'static, ()>, Store, StoreConfig)> {
 }
 
 /// Another program on the same database: a connection that the store does not know.
-struct OtherProgram(mysql::Conn);
+pub(super) struct OtherProgram(mysql::Conn);
 
 impl OtherProgram {
-    fn of(config: &StoreConfig) -> Self {
+    pub(super) fn of(config: &StoreConfig) -> Self {
         OtherProgram(mysql::Conn::new(crate::mysql_options(&config.url).unwrap()).unwrap())
     }
 
-    fn run(&mut self, sql: &str) {
+    pub(super) fn run(&mut self, sql: &str) {
         self.0.query_drop(sql).unwrap();
     }
 
@@ -238,7 +238,7 @@ impl OtherProgram {
 }
 
 /// The total of a list, and the number of statements: one more if it was counted.
-fn total(store: &Store) -> (u64, u64) {
+pub(super) fn total(store: &Store) -> (u64, u64) {
     let q = crate::posts::PostQuery::published("post", 1);
     store
         .read_blocking(|db| {
@@ -253,7 +253,7 @@ fn total(store: &Store) -> (u64, u64) {
 
 /// Waits for a condition. The server's background work is numbered too, and may take a while.
 #[track_caller]
-fn wait_until(condition: impl Fn() -> bool) {
+pub(super) fn wait_until(condition: impl Fn() -> bool) {
     for _ in 0..250 {
         if condition() {
             return;
@@ -263,7 +263,7 @@ fn wait_until(condition: impl Fn() -> bool) {
     panic!("timed out");
 }
 
-const CACHED: u64 = 1;
+pub(super) const CACHED: u64 = 1;
 const COUNTED: u64 = 2;
 
 #[test]

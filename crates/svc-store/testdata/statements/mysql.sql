@@ -27,12 +27,14 @@ INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?) ON 
 INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?, UUID(), ?) ON DUPLICATE KEY UPDATE `option_value` = VALUES(`option_value`)
 INSERT INTO `postmeta` (`post_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `posts` (`post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_title`, `post_excerpt`, `post_status`, `comment_status`, `ping_status`, `post_password`, `post_name`, `post_modified`, `post_modified_gmt`, `post_parent`, `guid`, `menu_order`, `post_type`, `post_mime_type`, `comment_count`, `to_ping`, `pinged`, `post_content_filtered`) VALUES (?)
+INSERT INTO `svc_leases` (`name`, `owner`, `label`, `renewals`) VALUES (?)
 INSERT INTO `svc_login_attempts` (`server`, `kind`, `counter`, `n`, `created`) VALUES (?)
 INSERT INTO `term_relationships` (`object_id`, `term_taxonomy_id`, `term_order`) VALUES (?)
 INSERT INTO `term_taxonomy` (`term_id`, `taxonomy`, `description`, `parent`, `count`) VALUES (?)
 INSERT INTO `terms` (`name`, `slug`, `term_group`) VALUES (?)
 INSERT INTO `usermeta` (`user_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `users` (`user_login`, `user_pass`, `user_nicename`, `user_email`, `user_url`, `user_registered`, `user_activation_key`, `user_status`, `display_name`) VALUES (?)
+SELECT @@global.gtid_binlog_pos
 SELECT @@hostname, @@port, CREATE_TIME, UPDATE_TIME, TIMESTAMPDIFF(SECOND, UPDATE_TIME, NOW()) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND ENGINE = 'InnoDB'
 SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'UPTIME'
 SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_approved` IN (?)
@@ -169,6 +171,7 @@ SELECT `option_id` FROM `options` WHERE `option_name` = ? FOR UPDATE
 SELECT `option_name`, `option_value` FROM `options` WHERE `autoload` IN (?) ORDER BY `option_id` ASC
 SELECT `option_name`, `option_value` FROM `options` WHERE `option_name` = ?
 SELECT `option_name`, `option_value` FROM `options` WHERE `option_name` IN (?)
+SELECT `owner`, `label`, `renewals` FROM `svc_leases` WHERE `name` = ?
 SELECT `p`.`ID` FROM `posts` AS `p` CROSS JOIN `postmeta` AS `o` WHERE `o`.`post_id` = `p`.`ID` AND `o`.`meta_key` = ? AND CAST(`o`.`meta_key` AS BINARY) = ? AND `o`.`meta_value` IS NOT NULL AND `o`.`meta_id` = (SELECT MIN(`f`.`meta_id`) FROM `postmeta` AS `f` WHERE `f`.`post_id` = `p`.`ID` AND `f`.`meta_key` = ? AND CAST(`f`.`meta_key` AS BINARY) = ?) AND `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ?) ORDER BY CAST(`o`.`meta_value` AS SIGNED) ASC, `o`.`post_id` ASC
 SELECT `p`.`ID` FROM `posts` AS `p` CROSS JOIN `postmeta` AS `o` WHERE `o`.`post_id` = `p`.`ID` AND `o`.`meta_key` = ? AND CAST(`o`.`meta_key` AS BINARY) = ? AND `o`.`meta_value` IS NOT NULL AND `o`.`meta_id` = (SELECT MIN(`f`.`meta_id`) FROM `postmeta` AS `f` WHERE `f`.`post_id` = `p`.`ID` AND `f`.`meta_key` = ? AND CAST(`f`.`meta_key` AS BINARY) = ?) AND `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ?) ORDER BY CAST(`o`.`meta_value` AS SIGNED) ASC, `o`.`post_id` ASC LIMIT ?
 SELECT `p`.`ID` FROM `posts` AS `p` CROSS JOIN `postmeta` AS `o` WHERE `o`.`post_id` = `p`.`ID` AND `o`.`meta_key` = ? AND CAST(`o`.`meta_key` AS BINARY) = ? AND `o`.`meta_value` IS NOT NULL AND `o`.`meta_id` = (SELECT MIN(`f`.`meta_id`) FROM `postmeta` AS `f` WHERE `f`.`post_id` = `p`.`ID` AND `f`.`meta_key` = ? AND CAST(`f`.`meta_key` AS BINARY) = ?) AND `p`.`post_type` IN (?) AND `p`.`post_status` = ? AND EXISTS(SELECT ? FROM `postmeta` AS `m` WHERE `m`.`post_id` = `p`.`ID` AND `m`.`meta_key` = ?) ORDER BY CAST(`o`.`meta_value` AS SIGNED) ASC, `o`.`post_id` ASC LIMIT ? OFFSET ?
@@ -491,6 +494,7 @@ UPDATE `posts` SET `post_author` = ?, `post_date` = ?, `post_date_gmt` = ?, `pos
 UPDATE `posts` SET `post_parent` = ? WHERE `ID` IN (?)
 UPDATE `posts` SET `post_parent` = ? WHERE `post_parent` = ? AND `post_type` IN (?)
 UPDATE `posts` SET `post_status` = ? WHERE `ID` = ? AND `post_status` = ? AND `post_date_gmt` <= ?
+UPDATE `svc_leases` SET `owner` = ?, `label` = ?, `renewals` = `renewals` + ? WHERE `name` = ? AND `renewals` = ?
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` <> ?
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` NOT IN (?)
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`term_taxonomy_id` = ?) THEN ? ELSE `count` END) WHERE (`term_taxonomy_id` = ? AND `count` = ?)

@@ -21,11 +21,16 @@
 //! Such a write invalidates what it has changed and nothing else, and caches can follow it ([`ChangeRecord::step`]). While it is in
 //! progress, a number that is not yet explained means that nothing may be cached.
 //!
+//! *Renewals of leases* ([`Lease`](crate::Lease)) change nothing that is cached. Each renewal stores the state that its server read
+//! before the transaction began. If the state is higher by two than that one, the renewal has both numbers and nothing else was
+//! committed: the versions stay. Without that, a server would discard its caches whenever another one renews a lease.
+//!
 //! Not used for cached values: the update times in `information_schema.tables`, since a long transaction can commit unnoticed (MariaDB; for
 //! the search index, [`super::ledger`] uses them), and the log position, which is reported late (MySQL). The README of the crate has what is
 //! guaranteed on each server.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,6 +39,7 @@ use svc_versions::Versions;
 
 use crate::error::Result;
 use crate::handle::Db;
+use crate::lease;
 use crate::row_versions::RowVersions;
 use crate::rows::Rows;
 use crate::schema::Schema;
@@ -65,8 +71,13 @@ impl ServerState {
         ServerState { highest, started: 0, server: (String::new(), 0) }
     }
 
+    /// The state after one transaction, if it is the only one that was assigned numbers.
+    fn next(&self) -> Self {
+        ServerState { highest: self.highest + 2, ..self.clone() }
+    }
+
     /// Reads the current state; `None` if the server does not report it.
-    pub(super) fn read(db: &mut Db) -> Result<Option<Self>> {
+    pub(crate) fn read(db: &mut Db) -> Result<Option<Self>> {
         let known = Arc::clone(&db.server_start);
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let started = match *known {
@@ -88,6 +99,13 @@ impl ServerState {
             Ok(())
         })?;
         Ok(state)
+    }
+}
+
+impl fmt::Display for ServerState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, port) = &self.server;
+        write!(f, "{} {} {name}:{port}", self.highest, self.started)
     }
 }
 
@@ -169,7 +187,7 @@ impl ServerChanges {
         if let Some(last_seen) = last_seen.as_mut() {
             last_seen.own_in_progress = false;
         }
-        let after = after.filter(|after| *after == ServerState { highest: before.highest + 2, ..before.clone() })?;
+        let after = after.filter(|after| *after == before.next())?;
         if let Some(last_seen) = last_seen.as_mut()
             && last_seen.state == before
         {
@@ -199,6 +217,9 @@ impl ServerChanges {
             return Ok(false);
         }
         let Some(state) = ServerState::read(db)? else { return Ok(false) };
+        if db.shared.has_leases.load(Ordering::Relaxed) {
+            self.follow_renewal(db, &state)?;
+        }
         let Some(covers_all_tables) = self.settled(&state, begun) else { return Ok(false) };
         if let Some(covers_all_tables) = covers_all_tables {
             return Ok(covers_all_tables);
@@ -208,6 +229,19 @@ impl ServerChanges {
             last_seen.covers_all_tables = Some(covers_all_tables);
         }
         Ok(covers_all_tables)
+    }
+
+    /// Goes over to this state if nothing but a lease was changed since the last one.
+    fn follow_renewal(&self, db: &mut Db, state: &ServerState) -> Result<()> {
+        let last = self.lock().as_ref().filter(|seen| !seen.own_in_progress).map(|seen| seen.state.clone());
+        let Some(last) = last.filter(|last| last.next() == *state) else { return Ok(()) };
+        // In a snapshot from before the renewal, the row has an earlier state.
+        if lease::is_renewed_after(db, &last.to_string())?
+            && let Some(last_seen) = self.lock().as_mut().filter(|seen| !seen.own_in_progress && seen.state == last)
+        {
+            last_seen.state = state.clone();
+        }
+        Ok(())
     }
 
     /// Records a state. If it was stable for long enough before `begun`, returns whether it covers all tables, or `None` if that was not

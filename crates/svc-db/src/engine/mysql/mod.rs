@@ -12,6 +12,7 @@ mod schema;
 mod table_manager;
 mod write_turn;
 
+pub(crate) use changes::ServerState;
 pub(crate) use dialect::MySqlDialect;
 pub(crate) use pool::MySqlPool;
 pub(crate) use table_manager::MySqlTables;
