@@ -122,6 +122,10 @@ pub struct Config {
     pub site_url: Option<SiteUrl>,
     /// URL of the database: `sqlite:FILE` or `mysql://…`. Secret, since it may contain a password.
     pub database: Secret,
+    /// URLs of read replicas of the database. Secret, since they may contain passwords.
+    pub database_replicas: Vec<Secret>,
+    /// How old the data of a replica may be that visitors get.
+    pub replica_staleness: Duration,
     /// Prefix of table names.
     pub table_prefix: String,
     /// Maximum age of cached totals of lists, with MySQL.
@@ -327,6 +331,8 @@ impl Config {
             wordpress,
             site_url: read.optional("site_url", str::parse)?,
             database: database.unwrap_or_else(|| Secret::new(format!("sqlite:{}", data.join("site.db").display()))),
+            database_replicas: read.required("database_replicas", replicas)?,
+            replica_staleness: read.required("replica_staleness", values::time)?,
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             staleness: read.required("staleness_seconds", staleness)?,
             change_log: read.optional("change_log", change_log)?,
@@ -567,6 +573,16 @@ fn readers(text: &str) -> Result<usize, String> {
 fn min_posts(text: &str) -> Result<Option<u64>, String> {
     let n: u64 = text.parse().map_err(|_| "must be a number of posts, or 0".to_owned())?;
     Ok(Some(n).filter(|n| *n > 0))
+}
+
+/// URLs of replicas, at most 16.
+fn replicas(text: &str) -> Result<Vec<Secret>, String> {
+    let urls: Vec<&str> = text.split(',').map(str::trim).filter(|url| !url.is_empty()).collect();
+    let is_server = |url: &&str| ["mysql://", "mariadb://"].iter().any(|scheme| url.starts_with(scheme));
+    if urls.len() > 16 || !urls.iter().all(is_server) {
+        return Err("must be at most 16 URLs that start with mysql:// or mariadb://".to_owned());
+    }
+    Ok(urls.into_iter().map(Secret::new).collect())
 }
 
 fn database(text: &str) -> Result<Secret, String> {

@@ -65,6 +65,8 @@ pub const SETTINGS: &[Setting] = &[
     row("listen", "ADDR:PORT", Some("127.0.0.1:8080"), "Address to listen on; port 0 selects a free one"),
     row("site_url", "URL", None, "Public URL of the site [default: the one stored in the database]"),
     Setting { secret: true, ..row("database", "URL", None, "sqlite:FILE or mysql://USER:PASSWORD@HOST/NAME [default: site.db in the data folder]") },
+    Setting { secret: true, ..row("database_replicas", "LIST", Some(""), "Comma-separated URLs of read replicas of the MariaDB database, mysql://USER:PASSWORD@HOST/NAME, which replicate with GTIDs and are read_only; they answer reads that they are current enough for") },
+    row("replica_staleness", "TIME", Some("1s"), "How old the data of a replica may be that visitors get; callers who are logged in get current data"),
     row("table_prefix", "PREFIX", Some("wp_"), "Prefix of table names"),
     row("staleness_seconds", "N", Some("0"), "Maximum age of cached totals of lists if other programs write to the MySQL database; permissions always use current data"),
     row("change_log", "N", None, "Number of changes to keep in the table svc_changes, by which `changes` shows who changed what; a MySQL database gets the table only if this is set [default: 100000 with SQLite]"),

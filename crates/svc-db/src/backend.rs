@@ -12,7 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::handle::{Db, Tx};
 use crate::row_log::RowLog;
 use crate::shared::Shared;
-use crate::usage::PoolUsage;
+use crate::usage::{PoolUsage, ReplicaUsage};
 
 /// Maximum number of threads that wait for a connection; further reads fail with `Busy` immediately.
 pub(crate) const MAX_WAITING: usize = 256;
@@ -86,6 +86,11 @@ pub(crate) trait Backend: Send + Sync {
 
     /// Size of the write-ahead log in bytes, if the engine has one in a file.
     fn wal_bytes(&self) -> Option<u64>;
+
+    /// The state of each replica.
+    fn replicas(&self) -> Vec<ReplicaUsage> {
+        Vec::new()
+    }
 
     /// A reader of the write-ahead log; `None` if the engine has none in a file, or it is not [followed](crate::StoreConfig::follow_log).
     ///

@@ -89,6 +89,10 @@ pub struct StoreConfig {
     pub change_log: Option<u32>,
     /// How long list totals may be cached without validation, on MySQL servers where other processes may write.
     pub staleness: Duration,
+    /// URLs of read replicas of a MariaDB server, which answer reads of contexts with a [`Freshness`](svc_versions::Freshness).
+    pub replicas: Vec<String>,
+    /// How old the data of a replica may be for reads that need not be current.
+    pub replica_staleness: Duration,
 }
 
 impl StoreConfig {
@@ -108,6 +112,8 @@ impl StoreConfig {
             page_cache: 16 << 20,
             change_log: None,
             staleness: Duration::ZERO,
+            replicas: Vec::new(),
+            replica_staleness: Duration::from_secs(1),
         }
     }
 

@@ -376,6 +376,7 @@ impl Database {
             waiting_writes: self.0.waiting_writes(),
             pool: self.0.pool(),
             wal_bytes: self.0.wal_bytes(),
+            replicas: self.0.replicas(),
         }
     }
 

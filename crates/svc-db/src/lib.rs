@@ -65,4 +65,4 @@ pub use table_manager::{
 };
 pub use tuning::{OnStatement, Tuning};
 pub use turns::SnapshotPermit;
-pub use usage::{DatabaseUsage, PoolUsage};
+pub use usage::{DatabaseUsage, PoolUsage, ReplicaUsage};

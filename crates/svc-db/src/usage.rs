@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use svc_metrics::{Histogram, HistogramReport, Outcomes, QuoteEscapes, StatementLog, without_values};
 use svc_traces::TARGET;
@@ -134,6 +134,21 @@ pub struct DatabaseUsage {
     pub pool: PoolUsage,
     /// Size of the write-ahead log in bytes (SQLite).
     pub wal_bytes: Option<u64>,
+    /// The read replicas, in the order of the configuration.
+    pub replicas: Vec<ReplicaUsage>,
+}
+
+/// The state of a read replica.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplicaUsage {
+    /// Its number in the configuration, from 1.
+    pub number: usize,
+    /// Why it is left out; `None` if reads use it.
+    pub problem: Option<String>,
+    /// For how long it has been behind the primary, as far as that was looked at.
+    pub lag: Option<Duration>,
+    /// Number of snapshots that it has provided.
+    pub reads: u64,
 }
 
 /// The state of a pool of connections.

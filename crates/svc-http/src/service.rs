@@ -459,6 +459,10 @@ impl RestService {
                 self.0.caching.describe(headers, &dependencies);
             }
         }
+        let cacheable = cacheable.and_then(|mut cacheable| {
+            cacheable.key.stamp = cx.stamp_since(cacheable.key.stamp)?;
+            Some(cacheable)
+        });
         let is_cached = match (&self.0.response_cache, cacheable) {
             (Some(cache), Some(cacheable)) => {
                 dependencies.recheck_after(self.0.cache_lifetime);

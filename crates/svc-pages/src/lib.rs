@@ -135,7 +135,7 @@ async fn handle(State(pages): State<Arc<Pages>>, request: Request) -> Response {
     }
     let page = Arc::new(page);
     if let Some(slot) = slot {
-        slot.insert(&page, dependencies);
+        slot.insert(&cx, &page, dependencies);
     }
     page.respond(request.headers())
 }

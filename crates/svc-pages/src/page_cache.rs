@@ -18,7 +18,7 @@ use http_body::Body as _;
 use svc_http::{Effort, SharedCaching, Uncached, transport_of};
 use svc_site::Site;
 use svc_store::Store;
-use svc_versions::{Dependencies, Making, SingleFlightCache, Transport, Usage, VersionStamp};
+use svc_versions::{Context, Dependencies, Making, SingleFlightCache, Transport, Usage, VersionStamp};
 
 use crate::respond::ReadyPage;
 
@@ -121,9 +121,10 @@ impl Slot {
         }
     }
 
-    /// Caches a page, unless it is for one visitor or too large.
-    pub(crate) fn insert(self, page: &Arc<ReadyPage>, mut dependencies: Dependencies) {
+    /// Caches a page that was made with this context, unless it is for one visitor or too large.
+    pub(crate) fn insert(self, cx: &Context, page: &Arc<ReadyPage>, mut dependencies: Dependencies) {
         let Slot { cache, transport, url, stamp, is_stored } = self;
+        let Some(stamp) = cx.stamp_since(stamp) else { return };
         if !page.is_for_everybody() || page.body.len() > MAX_BODY {
             return;
         }
@@ -195,7 +196,7 @@ mod tests {
                     counted.fetch_add(1, Ordering::Relaxed);
                     let page = Arc::new(page().ready());
                     if let Some(slot) = request.extensions().get::<Slot>() {
-                        slot.clone().insert(&page, Dependencies::default());
+                        slot.clone().insert(&Context::background(), &page, Dependencies::default());
                     }
                     page.respond(request.headers())
                 }

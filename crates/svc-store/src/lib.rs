@@ -52,8 +52,8 @@ pub use store::Store;
 pub use stored_text::{Encode, StoredText};
 pub use svc_db::{
     ChangeRecord, DatabaseUrl, DatabaseUsage, Db, Dialect, HeldSnapshot, Lease, LeaseTimes, LogBounds, LogReader,
-    LoggedChange, Object, OpenTransaction, Operation, Result, Row, Rows, StoreConfig, StoreError, Subscriber, Tx,
-    get_or_load, mysql_options, stamp,
+    LoggedChange, Object, OpenTransaction, Operation, ReplicaUsage, Result, Row, Rows, StoreConfig, StoreError,
+    Subscriber, Tx, get_or_load, mysql_options, stamp,
 };
 pub use svc_search::{Highlighter, QueryError, SearchIndexState};
 

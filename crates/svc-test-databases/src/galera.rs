@@ -13,7 +13,7 @@ const PROVIDERS: [&str; 3] =
     ["/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so", "/usr/lib64/galera/libgalera_smm.so"];
 
 /// Time limit for a node to join the cluster.
-const JOIN_TIMEOUT: Duration = Duration::from_secs(60);
+const JOIN_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// A cluster whose nodes are all synced when it starts.
 pub struct Galera {

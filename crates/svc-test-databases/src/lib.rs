@@ -2,3 +2,4 @@
 
 pub mod galera;
 pub mod mariadb;
+pub mod replication;

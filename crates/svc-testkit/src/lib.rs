@@ -6,4 +6,4 @@ pub mod smtp;
 pub mod statements;
 pub mod vectors;
 
-pub use svc_test_databases::{galera, mariadb};
+pub use svc_test_databases::{galera, mariadb, replication};

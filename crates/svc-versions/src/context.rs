@@ -18,6 +18,16 @@ use crate::{Dependencies, Key, Transport, VersionStamp};
 #[derive(Clone)]
 pub struct Context(Arc<Inner>);
 
+/// How new the data must be that a request reads, as a [value of its context](Context::with). Without it, data is read where it is
+/// written, and is current.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// At least as new as the beginning of the request.
+    Current,
+    /// It may be older by a bounded time.
+    Recent,
+}
+
 struct Inner {
     shared: Arc<Shared>,
     transport: Transport,
@@ -35,6 +45,8 @@ struct Shared {
     caller: AtomicI64,
     /// The time before the first read.
     stamp: Mutex<Option<VersionStamp>>,
+    /// The stamp of the oldest data that was read, if it may be older than the request.
+    oldest: Mutex<Option<Option<VersionStamp>>>,
     /// Values of [`Context::state`], by type.
     states: Mutex<Vec<AnyValue>>,
     /// Whether a future of [`Context::run`] is being polled.
@@ -81,6 +93,7 @@ impl Context {
             may_block,
             caller: AtomicI64::new(0),
             stamp: Mutex::default(),
+            oldest: Mutex::default(),
             states: Mutex::default(),
             is_running: AtomicBool::new(false),
             releases: Mutex::default(),
@@ -176,8 +189,22 @@ impl Context {
     /// nothing.
     pub fn renew_stamp(&self, stamp: Option<VersionStamp>) {
         if self.is_request() {
-            *lock(&self.0.shared.stamp) = stamp;
+            *lock(&self.0.shared.stamp) = older(stamp, *lock(&self.0.shared.oldest));
         }
+    }
+
+    /// Records that what the request reads from now on is only as new as this stamp; `None` if it must not be cached. It is then the
+    /// [stamp](Self::stamp) of the request, unless that is older.
+    pub fn lower_stamp(&self, stamp: Option<VersionStamp>) {
+        let mut oldest = lock(&self.0.shared.oldest);
+        *oldest = Some(older(stamp, *oldest));
+        let mut current = lock(&self.0.shared.stamp);
+        *current = older(*current, *oldest);
+    }
+
+    /// The stamp with which a value is cached for which the request began to read after `begun`; `None` if it must not be cached.
+    pub fn stamp_since(&self, begun: VersionStamp) -> Option<VersionStamp> {
+        older(Some(begun), *lock(&self.0.shared.oldest))
     }
 
     /// Handles the request. What [`hold_until_waiting`](Self::hold_until_waiting) holds is released whenever the request
@@ -317,6 +344,14 @@ impl Drop for Frame<'_> {
     }
 }
 
+/// The older of two stamps, if there is a second one.
+fn older(stamp: Option<VersionStamp>, other: Option<Option<VersionStamp>>) -> Option<VersionStamp> {
+    match other {
+        Some(other) => stamp.zip(other).map(|(stamp, other)| stamp.min(other)),
+        None => stamp,
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -427,6 +462,27 @@ mod tests {
         *lock(&request.state::<Mutex<u8>>()) = 7;
         let (in_part, _) = now(request.scope(|part| ready(*lock(&part.state::<Mutex<u8>>()))));
         assert_eq!((in_part, *lock(&request.detached().state::<Mutex<u8>>())), (7, 0));
+    }
+
+    #[test]
+    fn what_was_read_from_older_data_is_cached_as_old() {
+        let versions = Versions::default();
+        let old = versions.stamp();
+        versions.change([key(1)]).end();
+        let new = versions.stamp();
+        assert!(old < new);
+        let cx = Context::request(Transport::Plain);
+        cx.renew_stamp(Some(new));
+        assert_eq!((cx.stamp(), cx.stamp_since(new)), (Some(new), Some(new)));
+        cx.lower_stamp(Some(old));
+        assert_eq!((cx.stamp(), cx.stamp_since(new)), (Some(old), Some(old)));
+        // What was loaded is used for the rest of the request.
+        cx.renew_stamp(Some(new));
+        cx.lower_stamp(Some(new));
+        assert_eq!((cx.stamp(), cx.stamp_since(new)), (Some(old), Some(old)));
+        cx.lower_stamp(None);
+        cx.renew_stamp(Some(new));
+        assert_eq!((cx.stamp(), cx.stamp_since(new)), (None, None));
     }
 
     #[test]

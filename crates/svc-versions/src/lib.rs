@@ -12,7 +12,7 @@ mod transport;
 mod versions;
 
 pub use cache::{Usage, VersionedCache};
-pub use context::Context;
+pub use context::{Context, Freshness};
 pub use dependencies::Dependencies;
 pub use flights::{Flight, Flights, Follower, Leader};
 pub use single_flight_cache::{Making, SingleFlightCache};

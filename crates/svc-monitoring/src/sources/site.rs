@@ -142,6 +142,15 @@ impl SiteUsage {
         families.gauge("svc_db_pool_in_use", "Database connections in use.", [(&[][..], number(pool.in_use))])?;
         families.gauge("svc_db_pool_max", "Maximum number of connections.", [(&[][..], number(pool.max))])?;
         families.gauge("svc_db_pool_waiting", "Threads that wait for one.", [(&[][..], number(pool.waiting))])?;
+        let replicas: Vec<_> = usage.replicas.iter().map(|replica| (replica.number.to_string(), replica)).collect();
+        let replicas: Vec<_> = replicas.iter().map(|(number, replica)| ([("replica", &**number)], *replica)).collect();
+        let all = || replicas.iter().map(|(label, replica)| (&label[..], *replica));
+        let used = all().map(|(label, replica)| (label, number(u64::from(replica.problem.is_none()))));
+        families.gauge("svc_db_replica_used", "Whether reads use the read replica.", used)?;
+        let lag = all().filter_map(|(label, replica)| Some((label, replica.lag?.as_secs_f64())));
+        families.gauge("svc_db_replica_lag_seconds", "How long the read replica has been behind.", lag)?;
+        let reads = all().map(|(label, replica)| (label, number(replica.reads)));
+        families.counter("svc_db_replica_reads", "Snapshots that the read replica has provided.", reads)?;
         let wal = usage.wal_bytes.map(|bytes| (&[][..], number(bytes)));
         families.gauge("svc_db_wal_bytes", "Size of the write-ahead log (SQLite).", wal)?;
         let (is_ready, posts) = match self.store.search_index_state() {

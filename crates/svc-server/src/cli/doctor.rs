@@ -1,9 +1,15 @@
 //! `doctor`: the site health tests on the terminal.
 
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
 use anyhow::{Result, anyhow, bail};
 use clap::Command;
 use svc_controllers::site_health::{self, Test, Verdict};
 use svc_site::Site;
+use svc_store::{ReplicaUsage, Store};
 use svc_versions::Context;
 
 use super::{
@@ -17,6 +23,9 @@ use crate::{
     site::{SiteBuilder, open_existing},
     tls,
 };
+
+/// How long a read replica may take to answer.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 pub(super) fn doctor_command() -> Command {
     Command::new("doctor")
@@ -44,6 +53,9 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
     if !jobs.is_empty() {
         say(columns(&jobs).trim_end());
     }
+    for replica in replicas(&open.site().store) {
+        say(&replica_line(&replica));
+    }
     say(&super::mail::summary(config, &open.site().store)?);
     if let Some(statement) = open.site().missing_meta_index()? {
         say(&format!("lists that are filtered or sorted by meta are slow without this index: {statement}"));
@@ -67,6 +79,26 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
         super::wordpress::report(&open)?;
     }
     if n_critical > 0 { bail!("{n_critical} critical results") } else { Ok(()) }
+}
+
+/// The read replicas of the database, once each of them has answered or had the time for it.
+fn replicas(store: &Store) -> Vec<ReplicaUsage> {
+    let begun = Instant::now();
+    loop {
+        let replicas = store.usage().replicas;
+        if begun.elapsed() > MAX_WAIT || replicas.iter().all(|replica| replica.problem.is_none()) {
+            return replicas;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn replica_line(replica: &ReplicaUsage) -> String {
+    let state = match &replica.problem {
+        None => "answers reads".to_owned(),
+        Some(why) => format!("is left out: {}", why.replace(char::is_control, " ")),
+    };
+    format!("read replica {} of the database {state}", replica.number)
 }
 
 /// All results as text, and how many are critical.
@@ -98,4 +130,17 @@ async fn results(site: &Site, home: &SiteUrl, progress: &Progress) -> Result<(St
 /// The name of a size for people. Where the REST API has the size of WordPress's files, this server has its program.
 fn size_name(name: &str) -> String {
     if name == "wordpress_size" { "program size".to_owned() } else { name.replace('_', " ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicas_are_shown_with_the_reason_why_one_is_left_out() {
+        let line = |problem: Option<String>| replica_line(&ReplicaUsage { number: 2, problem, lag: None, reads: 0 });
+        assert_eq!(line(None), "read replica 2 of the database answers reads");
+        let why = "it can be written: set read_only".to_owned();
+        assert_eq!(line(Some(why)), "read replica 2 of the database is left out: it can be written: set read_only");
+    }
 }

@@ -348,6 +348,9 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     settings.table_prefix.clone_from(&config.table_prefix);
     settings.staleness = config.staleness;
     settings.change_log = config.change_log;
+    settings.replicas =
+        config.database_replicas.iter().map(|url| url.expose().replacen("mariadb://", "mysql://", 1)).collect();
+    settings.replica_staleness = config.replica_staleness;
     settings.readers = config.readers;
     settings.page_cache = config.caches.pages;
     settings.follow_log = config.backup.to.is_some();

@@ -7,6 +7,7 @@ mod meta_filters;
 mod mysql;
 mod open_transactions;
 mod positions;
+mod replicas;
 mod sessions;
 
 use std::sync::Arc;

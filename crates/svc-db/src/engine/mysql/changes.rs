@@ -211,6 +211,22 @@ impl ServerChanges {
         Some(time.wrapping_mul(1_000_003).wrapping_add(self.n_writes.load(Ordering::Acquire)))
     }
 
+    /// Whether values that were computed from a snapshot that began after `begun` may be cached, and the versions of its rows. Those of
+    /// totals can be known although nothing else may be cached.
+    pub(super) fn look(&self, db: &mut Db, begun: Instant) -> Result<(bool, Option<Arc<RowVersions>>)> {
+        // Before the state: rows that change after it was read have another version than this one.
+        let versions: Vec<_> =
+            self.schema.all_rows().iter().map(|rows| (*rows, rows.version(&self.versions))).collect();
+        let is_stable = self.is_stable(db, begun)?;
+        let version_of = |rows: Rows, version: Option<i64>| {
+            let version = version.filter(|_| is_stable);
+            if self.schema.exact.contains(&rows) { version } else { self.step().or(version) }
+        };
+        let version_of = |(rows, version): (Rows, _)| Some((rows.name(), version_of(rows, version)?));
+        let of: HashMap<_, _> = versions.into_iter().filter_map(version_of).collect();
+        Ok((is_stable, (!of.is_empty()).then(|| Arc::new(RowVersions { layout: None, of }))))
+    }
+
     /// Whether values that were computed from a snapshot that began after `begun` may be cached.
     pub(crate) fn is_stable(&self, db: &mut Db, begun: Instant) -> Result<bool> {
         if !self.is_supported {
@@ -280,17 +296,7 @@ impl ServerChanges {
 
 impl VersionSource for ServerChanges {
     fn versions(&self, db: &mut Db, begun: Instant) -> Result<Option<Arc<RowVersions>>> {
-        // Before the state: rows that change after it was read have another version than this one.
-        let versions: Vec<_> =
-            self.schema.all_rows().iter().map(|rows| (*rows, rows.version(&self.versions))).collect();
-        let is_stable = self.is_stable(db, begun)?;
-        let version_of = |rows: Rows, version: Option<i64>| {
-            let version = version.filter(|_| is_stable);
-            if self.schema.exact.contains(&rows) { version } else { self.step().or(version) }
-        };
-        let version_of = |(rows, version): (Rows, _)| Some((rows.name(), version_of(rows, version)?));
-        let of: HashMap<_, _> = versions.into_iter().filter_map(version_of).collect();
-        Ok((!of.is_empty()).then(|| Arc::new(RowVersions { layout: None, of })))
+        self.look(db, begun).map(|(_, versions)| versions)
     }
 }
 

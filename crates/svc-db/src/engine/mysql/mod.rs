@@ -7,6 +7,7 @@ mod dialect;
 mod folding;
 mod ledger;
 mod pool;
+mod replicas;
 mod row_log;
 mod schema;
 mod table_manager;

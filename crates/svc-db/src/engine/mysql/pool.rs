@@ -17,6 +17,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::change_log;
 use super::changes::{AloneWrite, ServerChanges, ServerState};
 use super::connection::{MySql, ServerOptions};
+use super::replicas::Replicas;
 use super::row_log::MySqlRowLog;
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
 use crate::backend::Job;
@@ -32,7 +33,7 @@ use crate::row_log::RowLog;
 use crate::rows::Rows;
 use crate::session::{self, Session};
 use crate::shared::Shared;
-use crate::usage::{COMMITTED, PoolUsage, ROLLED_BACK};
+use crate::usage::{COMMITTED, PoolUsage, ROLLED_BACK, ReplicaUsage};
 use crate::version_source::SnapshotVersions;
 
 /// Maximum number of attempts to run a transaction.
@@ -73,6 +74,8 @@ pub(crate) struct MySqlPool {
     changes: Option<Arc<ServerChanges>>,
     /// The changed rows, if the schema has a logged table.
     row_log: Option<Arc<MySqlRowLog>>,
+    /// The replicas that some reads use.
+    replicas: Option<Replicas>,
     /// The connection that watches for changes on behalf of callers that must not wait for a pooled one.
     watch: Arc<tokio::sync::Mutex<Watch>>,
 }
@@ -100,6 +103,7 @@ impl MySqlPool {
             writer_slots: WriterSlots::of(max),
             is_cluster: false,
             changes: None,
+            replicas: None,
             watch: Arc::default(),
         };
         if let Some(log) = &pool.row_log {
@@ -114,10 +118,12 @@ impl MySqlPool {
         }
         let is_utf8mb3 = has_utf8mb3_columns(db)?;
         let is_cluster = is_cluster(db);
+        let replicas = Replicas::open(&config.replicas, config.replica_staleness, db, max, config.read_timeout)?;
         pool.shared.is_utf8mb3.store(is_utf8mb3, Ordering::Relaxed);
         drop(lease);
         pool.changes = Some(Arc::new(changes));
         pool.is_cluster = is_cluster;
+        pool.replicas = replicas;
         Ok(pool)
     }
 
@@ -218,6 +224,20 @@ impl MySqlPool {
         crate::change_log::append_unknown(tx, &prefix, &kinds)
     }
 
+    /// Looks at the database on this connection: invalidates what others have changed, and returns the stamp for values that are
+    /// computed from snapshots that begin after the call. `None` if nothing may be cached.
+    fn look(&self, db: &mut Db, begun: Instant) -> Result<Option<VersionStamp>> {
+        let Some(changes) = &self.changes else { return Ok(None) };
+        // Before the state and the position of the replicas, which must not be older.
+        let stamp = self.shared.versions.stamp();
+        let Some(replicas) = &self.replicas else { return Ok(changes.is_stable(db, begun)?.then_some(stamp)) };
+        let (is_stable, versions) = changes.look(db, begun)?;
+        let stamp = is_stable.then_some(stamp);
+        // Without a position, the caller must not take an earlier look for its own.
+        let is_kept = replicas.looked(db, stamp, versions);
+        Ok(stamp.filter(|_| is_kept))
+    }
+
     fn record_write(&self) {
         if let Some(changes) = &self.changes {
             changes.record_write();
@@ -243,8 +263,12 @@ impl Backend for MySqlPool {
             db.conn.execute(BEGIN, &[])?;
             return Ok(Box::new(OwnConnection(db)));
         }
+        let has_written = request::has_written(cx);
+        if !has_written && let Some(snapshot) = self.replicas.as_ref().and_then(|replicas| replicas.snapshot(cx)) {
+            return Ok(snapshot);
+        }
         let begun = Instant::now();
-        let mut lease = PooledConnection::begin(self, request::has_written(cx), BEGIN)?;
+        let mut lease = PooledConnection::begin(self, has_written, BEGIN)?;
         // The pooled handle stays without the versions of this snapshot.
         let mut db = lease.db()?.handle();
         db.begun = Some(begun);
@@ -306,19 +330,17 @@ impl Backend for MySqlPool {
             let db = self.state.lock().unwrap_or_else(PoisonError::into_inner).idle.pop()?;
             let mut lease =
                 PooledConnection { pool: self, db: Some(db), is_patient: false, fresh: false, begun: false };
-            let is_stable = self.changes.as_ref()?.is_stable(lease.db().ok()?, begun).ok()?;
-            is_stable.then(|| self.shared.versions.stamp())
+            self.look(lease.db().ok()?, begun).ok()?
         })
     }
 
     fn watched_stamp(self: Arc<Self>) -> Pin<Box<dyn Future<Output = Option<VersionStamp>> + Send>> {
         Box::pin(async move {
-            let changes = self.changes.clone()?;
             let arrived = Instant::now();
             let watch = Arc::clone(&self.watch).lock_owned().await;
             match watch.answer(arrived) {
                 Some(stamp) => stamp,
-                None => tokio::task::spawn_blocking(move || watch_again(&self, &changes, watch)).await.ok()?,
+                None => tokio::task::spawn_blocking(move || watch_again(&self, watch)).await.ok()?,
             }
         })
     }
@@ -334,6 +356,10 @@ impl Backend for MySqlPool {
 
     fn wal_bytes(&self) -> Option<u64> {
         None
+    }
+
+    fn replicas(&self) -> Vec<ReplicaUsage> {
+        self.replicas.as_ref().map(Replicas::usage).unwrap_or_default()
     }
 
     fn log_reader(&self) -> Result<Option<LogReader>> {
@@ -525,21 +551,20 @@ impl Watch {
 }
 
 /// Looks for changes again.
-fn watch_again(pool: &MySqlPool, changes: &ServerChanges, mut watch: OwnedMutexGuard<Watch>) -> Option<VersionStamp> {
+fn watch_again(pool: &MySqlPool, mut watch: OwnedMutexGuard<Watch>) -> Option<VersionStamp> {
     let begun = Instant::now();
     let conn = match watch.conn.take() {
         Some(conn) => Ok(conn),
         None => pool.connect(pool.read_limit),
     };
-    let read = conn.and_then(|mut conn| changes.is_stable(&mut conn, begun).map(|is_stable| (conn, is_stable)));
-    let Ok((conn, is_stable)) = read else {
+    let read = conn.and_then(|mut conn| pool.look(&mut conn, begun).map(|stamp| (conn, stamp)));
+    let Ok((conn, stamp)) = read else {
         // The server closed the connection, or is away.
         watch.failed = Some(Instant::now());
         return None;
     };
     watch.failed = None;
     watch.conn = Some(conn);
-    let stamp = is_stable.then(|| pool.shared.versions.stamp());
     watch.seen = Some((begun, stamp));
     stamp
 }
