@@ -32,11 +32,11 @@ impl Galera {
         let mut ports = free_ports(3 * n_nodes)?.into_iter();
         let mut next = || ports.next().context("not enough ports");
         let mut nodes = Vec::new();
-        let mut first = None;
+        let mut group_ports = Vec::new();
         for n in 0..n_nodes {
             let (group_port, increments_port, snapshot_port) = (next()?, next()?, next()?);
-            let cluster = first.map(|port| format!("127.0.0.1:{port}")).unwrap_or_default();
-            first.get_or_insert(group_port);
+            let cluster = group_ports.first().map(|port| format!("127.0.0.1:{port}")).unwrap_or_default();
+            group_ports.push(group_port);
             let mut options: Vec<String> = DISPOSABLE_OPTIONS.iter().map(|o| (*o).to_owned()).collect();
             options.extend([
                 "--wsrep-on=ON".to_owned(),
@@ -57,6 +57,11 @@ impl Galera {
             let Some(node) = MariaDb::start_as(user, options)? else { return Ok(None) };
             wait_until_synced(&node, n + 1)?;
             nodes.push(node);
+        }
+        // A node that is killed joins the others again, whichever of them run.
+        let all: Vec<String> = group_ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        for node in &mut nodes {
+            node.set_option(format!("--wsrep-cluster-address=gcomm://{}", all.join(",")));
         }
         Ok(Some(Galera { nodes }))
     }

@@ -145,6 +145,11 @@ impl MariaDb {
         self.signal("-CONT")
     }
 
+    /// Adds an option for the next [`Self::run`], which replaces an earlier one of the same name.
+    pub(crate) fn set_option(&mut self, option: String) {
+        self.options.push(option);
+    }
+
     fn signal(&self, signal: &str) -> Result<()> {
         let pid = self.pid()?;
         let status = Command::new("kill").args([signal, &pid]).status().context("cannot run kill")?;

@@ -1,7 +1,8 @@
-//! The task that attacks and overloads the server. `cargo xtask` runs it.
+//! The tasks that attack and overload the server, and a cluster of servers. `cargo xtask` runs them.
 
 mod body;
 mod client;
+mod cluster;
 mod connections;
 mod gateway;
 mod memory;
@@ -15,5 +16,8 @@ mod varnish;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    xtask_support::tasks::main(|call| scenarios::run(&call.options()))
+    xtask_support::tasks::main(|call| match call.name() {
+        "cluster" => cluster::run(&call.options()),
+        _ => scenarios::run(&call.options()),
+    })
 }

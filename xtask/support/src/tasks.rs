@@ -81,6 +81,7 @@ pub const GROUPS: &[(&str, &[Task])] = &[
     ]),
     ("Reliability and speed", &[
         task("crash", "xtask-crash", "kill the server and its database during writes and count lost writes"),
+        task("cluster", "xtask-stress", "run three servers on a Galera cluster behind nginx while every process fails in turn"),
         task("bench", "xtask-bench", "measure the targets of docs/performance.md, or run benchmarks of crates"),
     ]),
     ("Book, release, tools", &[

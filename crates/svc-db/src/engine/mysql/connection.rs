@@ -153,6 +153,9 @@ impl MySql {
         // With this setting, writing to a row that another program changed since the snapshot fails, and the
         // transaction is run again. Older servers and MySQL do not support it.
         let _ = raw.query_drop("SET SESSION innodb_snapshot_isolation = ON");
+        // On a node of a Galera cluster, a snapshot contains what was committed on other nodes before. Other servers ignore it or do
+        // not know it.
+        let _ = raw.query_drop("SET SESSION wsrep_sync_wait = 1");
         // Timeout for locks of other programs. Not every compatible server supports it.
         let _ = raw.query_drop(format!("SET SESSION innodb_lock_wait_timeout = {}", wait.as_secs().max(1)));
         if let Some(limit) = limit {
