@@ -38,6 +38,16 @@ fn closed_connections_are_replaced() {
 
 #[test]
 fn deadlocks_with_other_programs_are_retried() {
+    retries_after_a_deadlock(false);
+}
+
+/// The server has rolled back what the transaction had written, and would commit each further statement by itself.
+#[test]
+fn a_transaction_that_ignores_a_deadlock_loses_nothing() {
+    retries_after_a_deadlock(true);
+}
+
+fn retries_after_a_deadlock(is_ignored: bool) {
     let Some((store, config, _)) = site() else { return };
     let text = |value: &'static str| StoredText::of(value);
     store
@@ -59,7 +69,11 @@ fn deadlocks_with_other_programs_are_retried() {
                 if runs.fetch_add(1, Ordering::Relaxed) == 0 {
                     both.wait();
                 }
-                options::set(tx, "b", &text("1"), true)
+                let set = options::set(tx, "b", &text("1"), true);
+                if !is_ignored {
+                    set?;
+                }
+                options::set(tx, "c", &text("1"), true).or(if is_ignored { Ok(()) } else { Err(StoreError::Busy) })
             })
         }
     });
@@ -75,6 +89,10 @@ fn deadlocks_with_other_programs_are_retried() {
     other.run("COMMIT");
     write.join().unwrap().unwrap();
     assert_eq!(runs.load(Ordering::Relaxed), 2);
+    for name in ["a", "b", "c"] {
+        let value = store.read_blocking(|db| options::get(db, name)).unwrap();
+        assert_eq!(value.as_ref().map(StoredText::text), Some("1"), "{name}");
+    }
 }
 
 /// Reads a number, adds one and writes it back, on eight threads at once.

@@ -26,11 +26,28 @@ const CHARSET: &str = "utf8mb4";
 /// replication).
 const RETRYABLE: [u16; 5] = [1020, 1205, 1213, 1180, 3101];
 
+/// How long a server may do nothing within a transaction.
+const MAX_IDLE: Duration = Duration::from_secs(20);
+
+/// Begins a transaction that writes.
+pub(super) const BEGIN: &str = "START TRANSACTION";
+
+/// Ends a transaction of either kind.
+pub(super) const COMMIT: &str = "COMMIT";
+
+/// Ends a transaction without storing what it has written.
+pub(super) const ROLL_BACK: &str = "ROLLBACK";
+
 /// A connection to a server.
 pub(crate) struct MySql {
     raw: ::mysql::Conn,
     broken: bool,
     may_retry: bool,
+    /// Whether a transaction that writes has begun and not ended.
+    writes: bool,
+    /// Whether a statement of that transaction has failed, so that the server may have ended it. Further statements would be committed
+    /// one by one, and the commit would succeed without it. They are refused.
+    failed: bool,
 }
 
 /// Connection parameters of a server.
@@ -159,13 +176,15 @@ impl MySql {
         // Timeout for locks of other programs. Not every compatible server supports it.
         let _ = raw.query_drop(format!("SET SESSION innodb_lock_wait_timeout = {}", wait.as_secs().max(1)));
         if let Some(limit) = limit {
+            // MariaDB closes the connection of a server that hangs within a transaction, which others wait for. MySQL cannot.
+            let _ = raw.query_drop(format!("SET SESSION idle_transaction_timeout = {}", MAX_IDLE.as_secs()));
             // MariaDB supports the first variable, MySQL the second.
             let seconds = format!("SET SESSION max_statement_time = {}", limit.as_secs_f64());
             if raw.query_drop(seconds).is_err() {
                 let _ = raw.query_drop(format!("SET SESSION max_execution_time = {}", limit.as_millis()));
             }
         }
-        Ok(MySql { raw, broken: false, may_retry: false })
+        Ok(MySql { raw, broken: false, may_retry: false, writes: false, failed: false })
     }
 
     fn convert_error(&mut self, e: &Error) -> StoreError {
@@ -173,7 +192,18 @@ impl MySql {
         if let Error::MySqlError(e) = e {
             self.may_retry |= RETRYABLE.contains(&e.code);
         }
-        error(e)
+        let error = error(e);
+        // The server rejects a duplicate, or a statement with a name that it does not know, and nothing else.
+        self.failed |= self.writes && !matches!(error, StoreError::Duplicate(_) | StoreError::Schema(_));
+        error
+    }
+
+    /// Call it before each statement.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if an earlier statement of the transaction has failed.
+    fn check(&self, sql: &str) -> Result<()> {
+        if self.failed && sql != ROLL_BACK { Err(StoreError::Busy) } else { Ok(()) }
     }
 }
 
@@ -183,6 +213,7 @@ impl Conn for MySql {
     }
 
     fn query(&mut self, sql: &str, params: &[Bound], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
+        self.check(sql)?;
         let MySql { raw, .. } = self;
         // An error of `each` stops reading. The rest of the result is skipped on drop.
         let read = |rows: &mut dyn Iterator<Item = ::mysql::Result<::mysql::Row>>| -> Result<(), QueryError> {
@@ -214,8 +245,16 @@ impl Conn for MySql {
     }
 
     fn execute(&mut self, sql: &str, params: &[Bound]) -> Result<Done> {
+        self.check(sql)?;
         let done = if params.is_empty() { self.raw.query_drop(sql) } else { self.raw.exec_drop(sql, bound(params)) };
-        done.map_err(|e| self.convert_error(&e))?;
+        let done = done.map_err(|e| self.convert_error(&e));
+        match sql {
+            BEGIN => self.writes = done.is_ok(),
+            COMMIT => self.writes = false,
+            ROLL_BACK => (self.writes, self.failed) = (false, false),
+            _ => {}
+        }
+        done?;
         Ok(Done {
             rows: self.raw.affected_rows(),
             last_id: i64::try_from(self.raw.last_insert_id()).unwrap_or(i64::MAX),

@@ -16,7 +16,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::change_log;
 use super::changes::{AloneWrite, ServerChanges, ServerState};
-use super::connection::{MySql, ServerOptions};
+use super::connection::{BEGIN, COMMIT, MySql, ROLL_BACK, ServerOptions};
 use super::replicas::Replicas;
 use super::row_log::MySqlRowLog;
 use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
@@ -148,7 +148,7 @@ impl MySqlPool {
             let mut lease = PooledConnection::take(self, false)?;
             let before = self.changes.as_ref().zip(lease.db.as_mut()).and_then(|(changes, db)| changes.begin_own(db));
             let own = OwnWrite(self.changes.as_deref());
-            lease = lease.begin_on("START TRANSACTION")?;
+            lease = lease.begin_on(BEGIN)?;
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy) };
             let mut tx = Tx::new(db);
             let (committed, changes) = match pass_gate(&mut tx, self.is_cluster) {
@@ -161,7 +161,7 @@ impl MySqlPool {
             let alone = before.and_then(|before| own.end(&mut tx, before, changes.is_some()));
             lease.db = Some(tx.db);
             if failed {
-                lease.end("ROLLBACK");
+                lease.end(ROLL_BACK);
             } else {
                 lease.begun = false;
                 self.record_write();
@@ -193,7 +193,7 @@ impl MySqlPool {
         let change = versions.change(changes.keys().iter().copied());
         // If the connection breaks here, the outcome of the commit is unknown and the write is not acknowledged.
         let timer = self.shared.counters.commit();
-        let done = tx.conn.execute("COMMIT", &[]).map(|_| true);
+        let done = tx.conn.execute(COMMIT, &[]).map(|_| true);
         drop(timer);
         change.end();
         (done, (!changes.is_empty()).then_some(Changed { record: changes, before }))
@@ -256,11 +256,11 @@ impl Backend for MySqlPool {
     }
 
     fn snapshot(self: Arc<Self>, cx: &Context, unlimited: bool) -> Result<Box<dyn Snapshot>> {
-        const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+        const SNAPSHOT: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
         if unlimited {
             let mut db = self.connect(None)?;
             db.begun = Some(Instant::now());
-            db.conn.execute(BEGIN, &[])?;
+            db.conn.execute(SNAPSHOT, &[])?;
             return Ok(Box::new(OwnConnection(db)));
         }
         let has_written = request::has_written(cx);
@@ -268,7 +268,7 @@ impl Backend for MySqlPool {
             return Ok(snapshot);
         }
         let begun = Instant::now();
-        let mut lease = PooledConnection::begin(self, has_written, BEGIN)?;
+        let mut lease = PooledConnection::begin(self, has_written, SNAPSHOT)?;
         // The pooled handle stays without the versions of this snapshot.
         let mut db = lease.db()?.handle();
         db.begun = Some(begun);
@@ -301,14 +301,14 @@ impl Backend for MySqlPool {
 
     fn exclusively(&self, f: &mut dyn FnMut(&mut Tx) -> bool) -> Result<()> {
         let mut tx = Tx::new(self.connect(None)?);
-        tx.run("START TRANSACTION")?;
+        tx.run(BEGIN)?;
         let session = Session::open(&Context::background(), &mut tx);
         let commit = f(&mut tx);
         let logged = if commit { self.log_unknown(&mut tx) } else { Ok(()) };
-        let done = logged.and_then(|()| if commit { tx.run("COMMIT") } else { Ok(()) });
+        let done = logged.and_then(|()| if commit { tx.run(COMMIT) } else { Ok(()) });
         drop(session);
         if !commit || done.is_err() {
-            let _ = tx.run("ROLLBACK");
+            let _ = tx.run(ROLL_BACK);
         } else {
             // The server updates its statistics some ten seconds later and plans lists poorly until then. A failure is
             // harmless.
@@ -374,7 +374,7 @@ impl Backend for MySqlPool {
             is_read_only |= !matches!(row.text(1)?.as_str(), "OFF" | "0" | "NO");
             Ok(())
         });
-        lease.end("COMMIT");
+        lease.end(COMMIT);
         asked.map(|()| is_read_only)
     }
 
@@ -526,7 +526,7 @@ impl Snapshot for MySqlSnapshot {
 
 impl Drop for MySqlSnapshot {
     fn drop(&mut self) {
-        self.lease.end("COMMIT");
+        self.lease.end(COMMIT);
     }
 }
 

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use svc_versions::{Context, Freshness, VersionStamp};
 
-use super::connection::{MySql, ServerOptions};
+use super::connection::{COMMIT, MySql, ServerOptions};
 use crate::backend::Snapshot;
 use crate::conn::Conn;
 use crate::error::{Result, StoreError};
@@ -383,7 +383,7 @@ impl Snapshot for ReplicaSnapshot {
 impl Drop for ReplicaSnapshot {
     fn drop(&mut self) {
         let Some(mut db) = self.db.take() else { return };
-        let is_ended = db.conn.execute("COMMIT", &[]).is_ok() && !db.conn.broken();
+        let is_ended = db.conn.execute(COMMIT, &[]).is_ok() && !db.conn.broken();
         db.versions = SnapshotVersions::Unknown;
         let mut state = self.replica.state();
         if is_ended && state.reached.is_some() {

@@ -1,5 +1,6 @@
 //! Imports into servers that speak the MySQL protocol.
 
+use super::connection::{BEGIN, COMMIT};
 use crate::error::{Result, StoreError};
 use crate::handle::Tx;
 use crate::quoted::quoted;
@@ -26,7 +27,7 @@ impl TableManager for MySqlTables {
 
     fn after_staging(&self, tx: &mut Tx) -> Result<()> {
         // Creating a table ends the transaction. Without one, each row would wait for the disk.
-        tx.run("START TRANSACTION")
+        tx.run(BEGIN)
     }
 
     fn max_batch(&self) -> (usize, usize) {
@@ -35,7 +36,7 @@ impl TableManager for MySqlTables {
 
     fn install(&self, tx: &mut Tx, staged: StagedTables<'_>) -> Result<()> {
         let StagedTables { mut tables, prefix, target, marker, complete } = staged;
-        tx.run("COMMIT")?;
+        tx.run(COMMIT)?;
         // Tables that the dumps of old sites lack.
         for table in tx.schema().tables {
             if !tables.iter().any(|staged| staged.table.name == table.name) {
@@ -44,9 +45,9 @@ impl TableManager for MySqlTables {
                 tables.push(StagedTable { table, name, next_id: None });
             }
         }
-        tx.run("START TRANSACTION")?;
+        tx.run(BEGIN)?;
         complete(tx, &|table| format!("{STAGING_PREFIX}{prefix}{table}"))?;
-        tx.run("COMMIT")?;
+        tx.run(COMMIT)?;
         let mut names = Vec::new();
         let mut old = Vec::new();
         for full in tx.schema().tables.iter().map(|table| format!("{target}{}", table.name)).chain([marker.to_owned()])
@@ -69,7 +70,7 @@ impl TableManager for MySqlTables {
         for replaced in old {
             tx.run(&format!("DROP TABLE {}", quoted(&replaced)))?;
         }
-        tx.run("START TRANSACTION")
+        tx.run(BEGIN)
     }
 
     fn drop_staged(&self, tx: &mut Tx, names: &[&str]) {
