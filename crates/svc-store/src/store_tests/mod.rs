@@ -1,6 +1,7 @@
 //! The store as a whole: snapshots, grouped writes, failures, backups.
 
 mod change_log;
+mod cluster;
 mod dependencies;
 mod leases;
 mod meta_filters;

@@ -24,10 +24,9 @@ DELETE FROM `users` WHERE `ID` = ?
 INSERT INTO `commentmeta` (`comment_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `comments` (`comment_post_ID`, `comment_author`, `comment_author_email`, `comment_author_url`, `comment_author_IP`, `comment_date`, `comment_date_gmt`, `comment_content`, `comment_karma`, `comment_approved`, `comment_agent`, `comment_type`, `comment_parent`, `user_id`) VALUES (?)
 INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?) ON DUPLICATE KEY UPDATE `option_value` = VALUES(`option_value`)
-INSERT INTO `options` (`option_name`, `option_value`, `autoload`) VALUES (?, UUID(), ?) ON DUPLICATE KEY UPDATE `option_value` = VALUES(`option_value`)
 INSERT INTO `postmeta` (`post_id`, `meta_key`, `meta_value`) VALUES (?)
 INSERT INTO `posts` (`post_author`, `post_date`, `post_date_gmt`, `post_content`, `post_title`, `post_excerpt`, `post_status`, `comment_status`, `ping_status`, `post_password`, `post_name`, `post_modified`, `post_modified_gmt`, `post_parent`, `guid`, `menu_order`, `post_type`, `post_mime_type`, `comment_count`, `to_ping`, `pinged`, `post_content_filtered`) VALUES (?)
-INSERT INTO `svc_leases` (`name`, `owner`, `label`, `renewals`) VALUES (?)
+INSERT INTO `svc_leases` (`name`, `owner`, `label`, `renewals`, `follows`) VALUES (?)
 INSERT INTO `svc_login_attempts` (`server`, `kind`, `counter`, `n`, `created`) VALUES (?)
 INSERT INTO `term_relationships` (`object_id`, `term_taxonomy_id`, `term_order`) VALUES (?)
 INSERT INTO `term_taxonomy` (`term_id`, `taxonomy`, `description`, `parent`, `count`) VALUES (?)
@@ -165,6 +164,7 @@ SELECT `comment_id`, `meta_key`, `meta_value` FROM `commentmeta` WHERE `comment_
 SELECT `comment_id`, `meta_key`, `meta_value` FROM `commentmeta` WHERE `comment_id` IN (?) ORDER BY `meta_id` ASC
 SELECT `id` FROM `svc_login_attempts` WHERE `created` < ? ORDER BY `created` ASC LIMIT ?
 SELECT `id`, `server`, `kind`, `counter`, `n`, `created` FROM `svc_login_attempts` WHERE `id` > ? AND `created` >= ? ORDER BY `id` ASC LIMIT ?
+SELECT `name` FROM `svc_leases` WHERE `follows` = ? LIMIT ?
 SELECT `object_id` FROM `term_relationships` WHERE `term_taxonomy_id` = ? ORDER BY `object_id` ASC
 SELECT `object_id`, `term_taxonomy_id`, `term_order` FROM `term_relationships` WHERE `object_id` = ? ORDER BY `object_id` ASC, `term_taxonomy_id` ASC
 SELECT `option_id` FROM `options` WHERE `option_name` = ? FOR UPDATE
@@ -483,7 +483,7 @@ SHOW VARIABLES LIKE 'wsrep_on'
 UPDATE `comments` SET `comment_parent` = ? WHERE `comment_parent` = ?
 UPDATE `comments` SET `comment_post_ID` = ?, `comment_author` = ?, `comment_author_email` = ?, `comment_author_url` = ?, `comment_author_IP` = ?, `comment_date` = ?, `comment_date_gmt` = ?, `comment_content` = ?, `comment_karma` = ?, `comment_approved` = ?, `comment_agent` = ?, `comment_type` = ?, `comment_parent` = ?, `user_id` = ? WHERE `comment_ID` = ?
 UPDATE `links` SET `link_owner` = ? WHERE `link_owner` = ?
-UPDATE `options` SET `option_value` = UUID() WHERE `option_name` = ?
+UPDATE `options` SET `option_value` = ? WHERE `option_name` = ?
 UPDATE `postmeta` SET `meta_value` = ? WHERE `post_id` = ? AND `meta_key` = ?
 UPDATE `posts` SET `comment_count` = (CASE WHEN (`comment_count` < ?) THEN (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = ? AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) ELSE `comment_count` + ? END) WHERE `ID` = ?
 UPDATE `posts` SET `comment_count` = (SELECT COUNT(*) FROM `comments` AS `c` WHERE `c`.`comment_post_ID` = `posts`.`ID` AND `c`.`comment_approved` = ? AND `c`.`comment_type` <> ?) WHERE `ID` IN (?)
@@ -494,7 +494,7 @@ UPDATE `posts` SET `post_author` = ?, `post_date` = ?, `post_date_gmt` = ?, `pos
 UPDATE `posts` SET `post_parent` = ? WHERE `ID` IN (?)
 UPDATE `posts` SET `post_parent` = ? WHERE `post_parent` = ? AND `post_type` IN (?)
 UPDATE `posts` SET `post_status` = ? WHERE `ID` = ? AND `post_status` = ? AND `post_date_gmt` <= ?
-UPDATE `svc_leases` SET `owner` = ?, `label` = ?, `renewals` = `renewals` + ? WHERE `name` = ? AND `renewals` = ?
+UPDATE `svc_leases` SET `owner` = ?, `label` = ?, `follows` = ?, `renewals` = `renewals` + ? WHERE `name` = ? AND `renewals` = ?
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` <> ?
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` NOT IN (?)
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`term_taxonomy_id` = ?) THEN ? ELSE `count` END) WHERE (`term_taxonomy_id` = ? AND `count` = ?)

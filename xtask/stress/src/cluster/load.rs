@@ -258,8 +258,11 @@ impl<'f> Load<'f> {
         drop(self.read_surely(&format!("posts/{id}"), ""));
         let hidden =
             self.send("POST", &format!("posts/{id}"), &self.fleet.credentials, Some(&json!({"status": "private"})));
-        if hidden.is_some_and(|response| response.status == 200) {
-            self.must_be_refused(&format!("posts/{id}"), "");
+        if let Some(hidden) = hidden.filter(|response| response.status == 200) {
+            let post = hidden.json().unwrap_or_default();
+            let by = hidden.header(UPSTREAM).unwrap_or_default();
+            let response = format!("{} {} by {by}", post["status"], post["modified_gmt"]);
+            self.must_be_refused(&format!("posts/{id}"), "", &response);
         }
         thread::sleep(5 * PAUSE);
     }
@@ -277,13 +280,14 @@ impl<'f> Load<'f> {
         drop(self.read_surely("users/me&_fields=id", &credentials));
         let revoked = self.send("DELETE", &format!("{route}/{uuid}"), admin, None);
         if revoked.is_some_and(|response| response.status == 200) {
-            self.must_be_refused("users/me&_fields=id", &credentials);
+            self.must_be_refused("users/me&_fields=id", &credentials, "revoked");
         }
         // Otherwise wrong passwords from this address are refused before they are checked.
         thread::sleep(75 * PAUSE);
     }
 
-    fn must_be_refused(&self, route: &str, credentials: &str) {
+    /// Reads what was refused to everybody by a request with this response.
+    fn must_be_refused(&self, route: &str, credentials: &str, refused: &str) {
         let Some(response) = self.read_surely(route, credentials) else { return };
         self.counts.revoked.fetch_add(1, Relaxed);
         if !matches!(response.status, 401 | 403 | 404) {
@@ -291,11 +295,20 @@ impl<'f> Load<'f> {
             let by = response.header(UPSTREAM).unwrap_or_default().to_owned();
             let later = self.read_surely(route, credentials).map(|later| later.status);
             let fault = lock(&self.fault).clone();
+            let rows = self.rows_of(route);
             self.violation(format!(
-                "{route}: {} by {by} after the right was revoked, then {later:?}; during {fault}",
+                "{route}: {} by {by} after the right was revoked ({refused}), then {later:?}, on the nodes {rows:?}; during {fault}",
                 response.status
             ));
         }
+    }
+
+    /// What the nodes have stored of the post that this route reads.
+    fn rows_of(&self, route: &str) -> Vec<String> {
+        let Some(id) = route.strip_prefix("posts/").and_then(|id| id.parse::<i64>().ok()) else { return Vec::new() };
+        let sql = format!("USE site; SELECT post_status, post_modified_gmt FROM wp_posts WHERE ID = {id}");
+        let nodes = self.fleet.cluster.nodes().iter();
+        nodes.map(|node| node.client(&sql).map_or_else(|error| error.to_string(), |row| row.trim().to_owned())).collect()
     }
 
     /// Schedules a post.

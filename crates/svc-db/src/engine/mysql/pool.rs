@@ -19,7 +19,7 @@ use super::changes::{AloneWrite, ServerChanges, ServerState};
 use super::connection::{BEGIN, COMMIT, MySql, ROLL_BACK, ServerOptions};
 use super::replicas::Replicas;
 use super::row_log::MySqlRowLog;
-use super::write_turn::{WriterSlot, WriterSlots, pass_gate};
+use super::write_turn::{COMMIT_EACH, WriterSlot, WriterSlots, check_gate, pass_gate};
 use crate::backend::Job;
 use crate::backend::{Accepted, Backend, MAX_WAITING, Snapshot, WAIT_AFTER_WRITE, block_in_place, leave_runtime};
 use crate::change_record::ChangeRecord;
@@ -152,10 +152,11 @@ impl MySqlPool {
             let Some(db) = lease.db.take() else { return Err(StoreError::Busy) };
             let mut tx = Tx::new(db);
             let (committed, changes) = match pass_gate(&mut tx, self.is_cluster) {
-                Ok(()) => self.run_and_commit(job, &mut tx),
+                Ok(gate) => self.run_and_commit(job, &mut tx, gate.as_deref()),
                 Err(e) => (Err(e), None),
             };
-            let may_retry = tx.conn.take_may_retry();
+            // Nothing is stored if the gate or the commit returns this error.
+            let may_retry = tx.conn.take_may_retry() || matches!(committed, Err(StoreError::Busy));
             let failed = !matches!(committed, Ok(true));
             let changes = changes.filter(|_| !failed);
             let alone = before.and_then(|before| own.end(&mut tx, before, changes.is_some()));
@@ -169,6 +170,9 @@ impl MySqlPool {
                     self.shared.publish(&self.with_steps(changes, alone));
                 }
             }
+            if self.is_cluster && !lease.begun {
+                lease.end(COMMIT_EACH);
+            }
             drop(lease);
             if !(failed && may_retry && tries < MAX_ATTEMPTS && begun.elapsed() < 2 * self.wait) {
                 return committed;
@@ -179,13 +183,16 @@ impl MySqlPool {
 
     /// Runs a job and commits it. Returns whether it was committed, and what it has changed, if anything. The changed keys are
     /// invalid from before the new data can be read.
-    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx) -> (Result<bool>, Option<Changed>) {
+    fn run_and_commit(&self, job: &mut dyn Job, tx: &mut Tx, gate: Option<&str>) -> (Result<bool>, Option<Changed>) {
         // The gate changes an option that nothing depends on.
         tx.take_changes();
         let commit = job.run(tx);
         let changes = tx.take_changes();
         if !commit {
             return (Ok(false), None);
+        }
+        if let Some(error) = gate.and_then(|gate| check_gate(tx, gate).err()) {
+            return (Err(error), None);
         }
         let versions = &self.shared.versions;
         let rows = self.shared.schema.all_rows().into_iter();

@@ -11,7 +11,8 @@
 //!
 //! On a single server the gate is a row that usually exists ([`Gate::locked`]); it is locked, not changed. Nodes of a
 //! Galera cluster do not share locks but compare changes: there each transaction changes a row reserved for this
-//! ([`Gate::changed`]), and of two concurrent transactions one is rolled back and run again.
+//! ([`Gate::changed`]), and of two concurrent transactions one is rolled back and run again. Before the commit, the value of the row
+//! shows that the transaction is still the same ([`check_gate`]).
 
 use std::future::Future;
 use std::pin::pin;
@@ -26,6 +27,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::error::{Result, StoreError};
 use crate::handle::Tx;
 use crate::schema::Gate;
+
+/// After a transaction of a cluster: each statement outside of a transaction is committed.
+pub(crate) const COMMIT_EACH: &str = "SET autocommit = 1";
+
+/// Within a transaction of a cluster: if the node ends it, further statements belong to another one.
+const COMMIT_NONE: &str = "SET autocommit = 0";
 
 /// Maximum number of waiting writers.
 const MAX_WAITING_WRITERS: usize = 1_024;
@@ -108,39 +115,61 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// Waits until no other transaction on this database, of any server, has passed its gate. This must be the first
-/// statement of a transaction. A database without tables has no gate.
-pub(crate) fn pass_gate(tx: &mut Tx, is_cluster: bool) -> Result<()> {
-    let Some(gate) = &tx.schema().gate else { return Ok(()) };
-    let passed = if is_cluster { change_cluster_gate(tx, gate) } else { lock_gate(tx, gate) };
+/// statement of a transaction. A database without tables has no gate. Returns the value that the transaction has given to the reserved
+/// row of a cluster.
+pub(crate) fn pass_gate(tx: &mut Tx, is_cluster: bool) -> Result<Option<String>> {
+    let Some(gate) = &tx.schema().gate else { return Ok(None) };
+    let passed = if is_cluster {
+        tx.run(COMMIT_NONE)?;
+        change_gate(tx, gate).map(Some)
+    } else {
+        lock_gate(tx, gate).map(|()| None)
+    };
     match passed {
-        Err(StoreError::Schema(_)) => Ok(()),
+        Err(StoreError::Schema(_)) => Ok(None),
         passed => passed,
     }
+}
+
+/// Fails if the transaction is not the one that has given this value to the reserved row. A node that ends a transaction for one of
+/// another node does not always report it, and then commits what is left of it: of 8,000 updates on three nodes, two were lost without
+/// this check.
+pub(crate) fn check_gate(tx: &mut Tx, value: &str) -> Result<()> {
+    let Some(gate) = &tx.schema().gate else { return Ok(()) };
+    let mut s = Query::select();
+    s.column(gate.value).from(tx.table(gate.table)).and_where(Expr::col(gate.name).eq(gate.changed));
+    let found = tx.first(&s, |row| row.text(0))?;
+    if found.as_deref() == Some(value) {
+        return Ok(());
+    }
+    tracing::warn!("the database ended a transaction without an error; the transaction is run again");
+    Err(StoreError::Busy)
 }
 
 fn lock_gate(tx: &mut Tx, gate: &'static Gate) -> Result<()> {
     let mut s = Query::select();
     s.column(gate.id).from(tx.table(gate.table)).and_where(Expr::col(gate.name).eq(gate.locked));
     s.lock(LockType::Update);
-    if tx.first(&s, |row| row.int(0))?.is_some() { Ok(()) } else { change_cluster_gate(tx, gate) }
+    if tx.first(&s, |row| row.int(0))?.is_some() { Ok(()) } else { change_gate(tx, gate).map(drop) }
 }
 
-/// Changes the reserved row, so that two transactions can only both be committed if one waited for the other.
-fn change_cluster_gate(tx: &mut Tx, gate: &'static Gate) -> Result<()> {
+/// Changes the reserved row, so that two transactions can only both be committed if one waited for the other. Returns its value.
+fn change_gate(tx: &mut Tx, gate: &'static Gate) -> Result<String> {
+    let unique = uuid::Uuid::new_v4().to_string();
     let mut update = Query::update();
-    update.table(tx.table(gate.table)).value(gate.value, Expr::cust("UUID()"));
+    update.table(tx.table(gate.table)).value(gate.value, unique.as_str());
     update.and_where(Expr::col(gate.name).eq(gate.changed));
     if tx.execute(gate.table, &update)?.rows > 0 {
-        return Ok(());
+        return Ok(unique);
     }
     let mut insert = Query::insert();
     let (column, value) = gate.more;
     insert.into_table(tx.table(gate.table)).columns([gate.name, gate.value, column]);
     insert
-        .values([gate.changed.into(), Expr::cust("UUID()"), value.into()])
+        .values([gate.changed.into(), unique.as_str().into(), value.into()])
         .map_err(|e| StoreError::Other(e.to_string()))?;
     insert.on_conflict(OnConflict::column(gate.name).update_column(gate.value).to_owned());
-    tx.execute(gate.table, &insert).map(drop)
+    tx.execute(gate.table, &insert).map(|_| unique)
 }
 
 #[cfg(test)]
