@@ -25,6 +25,7 @@ pub mod comments;
 mod contexts;
 mod cost;
 mod cursor;
+pub mod editor_settings;
 mod encoded_items;
 mod errors;
 pub mod events;

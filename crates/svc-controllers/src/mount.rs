@@ -21,6 +21,7 @@ use crate::{
     block_directory::BlockDirectory,
     blocks, caller,
     comments::Comments,
+    editor_settings::EditorSettingsRoutes,
     events,
     export::ThemeExport,
     fonts::{FontCollections, FontFaces, FontFamilies},
@@ -225,6 +226,8 @@ fn mount_own(registry: &mut Registry, rest: &Arc<RestSite>, settings_of_site: &S
     registry.mount(OWN_NAMESPACE, move |_| PermalinkRoutes::new(&permalinks));
     let source = events::source(rest);
     registry.mount(OWN_NAMESPACE, move |_| events::ChangeFeed(source));
+    let editor = Arc::clone(&rest.site);
+    registry.mount(&rest.site.brand.side_namespace("block-editor"), move |_| EditorSettingsRoutes::new(&editor));
     let (menus, settings) = (Arc::clone(&rest.site), Arc::clone(rest));
     registry.mount(OWN_NAMESPACE, move |_| PublicMenus::new(&menus));
     registry.mount(OWN_NAMESPACE, move |_| PublicSettings::new(&settings));
