@@ -1,5 +1,6 @@
 //! The administration area over HTTP: what each role may see, writing, conflicts, moderation, and hostile input.
 
+mod block_editor;
 mod menus;
 mod permalinks;
 mod templates;

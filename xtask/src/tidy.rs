@@ -60,7 +60,7 @@ const LAYERS: &[(&str, &[&str])] = &[
                     "svc-store", "svc-new-site", "svc-http", "svc-listen"]),
     ("svc-pages", &["svc-traces", "svc-versions", "svc-brand", "svc-site", "svc-render", "svc-php", "svc-text", "svc-schema", "svc-routing", "svc-model", "svc-permalinks", "svc-discovery", "svc-auth", "svc-blocks", "svc-store",
                     "svc-packages", "svc-media", "svc-http", "svc-login"]),
-    ("svc-admin", &["svc-metrics", "svc-brand", "svc-model", "svc-auth", "svc-content", "svc-text", "svc-schema", "svc-routing", "svc-site", "svc-http", "svc-login"]),
+    ("svc-admin", &["svc-metrics", "svc-brand", "svc-model", "svc-auth", "svc-content", "svc-text", "svc-schema", "svc-routing", "svc-site", "svc-packages", "svc-http", "svc-login"]),
     ("svc-monitoring", &["svc-traces", "svc-metrics", "svc-versions", "svc-backup", "svc-store", "svc-site", "svc-http", "svc-listen", "svc-bridge", "svc-login"]),
     ("svc-otlp", &["svc-traces", "svc-fetch"]),
     ("svc-wp-config", &[]),

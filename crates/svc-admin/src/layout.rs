@@ -38,6 +38,7 @@ pub(crate) const ROLES: &str = "roles.php";
 pub(crate) const STATUS: &str = "site-health.php";
 pub(crate) const WEBHOOKS: &str = "webhooks.php";
 pub(crate) const WEBHOOK: &str = "webhook.php";
+pub(crate) const BLOCK_EDITOR: &str = "block-editor.php";
 
 /// Names of pages that WordPress has as well.
 pub(crate) const PERMALINKS: &str = "options-permalink.php";
@@ -87,6 +88,8 @@ pub(crate) struct TypeInfo {
     pub(crate) taxonomies: Vec<String>,
     pub(crate) hierarchical: bool,
     pub(crate) viewable: bool,
+    /// Whether its posts have a content.
+    pub(crate) has_content: bool,
     pub(crate) can_create: bool,
     pub(crate) can_edit: bool,
     pub(crate) can_publish: bool,
@@ -178,6 +181,8 @@ impl AdminRequest<'_> {
                 taxonomies: items(&item["taxonomies"]).iter().filter_map(|t| t.as_str().map(str::to_owned)).collect(),
                 hierarchical: item["hierarchical"] == true,
                 viewable: item["viewable"] == true,
+                // True, or a list with what the editor supports.
+                has_content: !matches!(item["supports"]["editor"], Value::Null | Value::Bool(false)),
                 can_create: can("create_posts"),
                 can_edit: can("edit_posts"),
                 can_publish: can("publish_posts"),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod assets;
+mod block_editor;
 mod comments;
 mod dashboard;
 mod export;
@@ -38,6 +39,7 @@ use serde_json::json;
 use svc_http::{Cost, context_of};
 use svc_login::{LoginPages, Page, PrivateRequest, PrivateResponse};
 use svc_metrics::History;
+use svc_packages::block_editor::BlockEditor;
 use svc_schema::Error;
 use svc_site::transfer::runs::ImportRuns;
 
@@ -63,6 +65,8 @@ pub struct Admin {
     /// The posts that the latest forms of new posts have created, by user and form: a form whose response was lost is sent again.
     created: Cache<(i64, String), i64>,
     imports: ImportRuns,
+    /// WordPress's block editor, which the site's owner may have installed.
+    block_editor: Option<BlockEditor>,
 }
 
 /// Number of forms of new posts that are remembered.
@@ -81,6 +85,7 @@ impl Admin {
             history: None,
             created: Cache::new(MAX_CREATED),
             imports: ImportRuns::default(),
+            block_editor: None,
             pages,
             path,
             rest,
@@ -102,6 +107,13 @@ impl Admin {
         self
     }
 
+    /// Offers WordPress's block editor, if it is installed in the content folder.
+    #[must_use]
+    pub fn with_block_editor(mut self, editor: BlockEditor) -> Self {
+        self.block_editor = Some(editor);
+        self
+    }
+
     /// The cost of requests to the [`router`]: heavy for lists that are searched, and far into them.
     pub fn cost(&self) -> impl Fn(&Parts) -> Cost + use<> {
         let path = self.path.clone();
@@ -120,6 +132,7 @@ pub fn router(admin: Admin) -> Router {
         .route(&path, any(handle))
         .route(&format!("{path}/"), any(handle))
         .route(&format!("{path}/assets/{{name}}"), get(handle_asset))
+        .route(&format!("{path}/{}/{{name}}", block_editor::FILES), get(block_editor::handle_file))
         .route(&format!("{path}/{{*page}}"), any(handle))
         .with_state(Arc::new(admin))
 }

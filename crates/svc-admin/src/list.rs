@@ -22,6 +22,8 @@ const MOST_SELECTED: usize = 100;
 pub(crate) struct List {
     /// Creates a new item.
     pub(crate) new: Option<Link>,
+    /// URL of the form that creates a new item in the block editor; empty if there is none.
+    pub(crate) new_in_block_editor: String,
     /// The views of the list, such as those of a status.
     pub(crate) views: Vec<View>,
     /// Label of the search field; empty if the list cannot be searched.

@@ -36,6 +36,7 @@ static PAGES: &[AdminPage] = &[
     page("edit.php", |visit| Box::pin(visit.list_posts())).list(list::PER_PAGE).form(|visit, form| Box::pin(visit.change_posts(form))),
     page("post.php", |visit| Box::pin(visit.edit_post())).form(|visit, form| Box::pin(visit.save_post(form))),
     page("post-new.php", |visit| Box::pin(visit.new_post())),
+    page(layout::BLOCK_EDITOR, |visit| Box::pin(visit.show_block_editor())).form(|visit, _| Box::pin(visit.new_in_block_editor())),
     page("revision.php", |visit| Box::pin(visit.show_revisions())).form(|visit, form| Box::pin(visit.restore_revision(form))),
     page("upload.php", |visit| Box::pin(visit.list_media())).list(list::PER_PAGE).form(|visit, form| Box::pin(visit.change_posts(form))),
     page("edit-comments.php", |visit| Box::pin(visit.list_comments())).list(list::PER_PAGE).form(|visit, form| Box::pin(visit.change_comments(form))),

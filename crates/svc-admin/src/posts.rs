@@ -6,7 +6,7 @@ use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
 
 use crate::{
-    layout::{Link, TaxonomyInfo, TypeInfo, plain},
+    layout::{self, Link, TaxonomyInfo, TypeInfo, plain},
     list::{Cell, Filter, List, PER_PAGE, Row, View, date_cell, requested},
     request::{AdminRequest, items, text},
 };
@@ -102,12 +102,18 @@ impl AdminRequest<'_> {
         authors.sort_unstable();
         authors.dedup();
         let names = self.names_of(&authors).await?;
-        let row = |post: &Value| self.post_row(post, &info, &names);
+        let block_editor = self.has_block_editor(&info);
+        let row = |post: &Value| self.post_row(post, &info, block_editor, &names);
         let has_trash = status == "trash";
         let list = List {
             new: info
                 .can_create
                 .then(|| Link::new(&info.add_new, self.url("post-new.php", &[("post_type", &info.name)]))),
+            new_in_block_editor: if block_editor && info.can_create {
+                self.url(layout::BLOCK_EDITOR, &[("post_type", &info.name)])
+            } else {
+                String::new()
+            },
             views: self.views(&info, status).await?,
             search_label: "Search",
             search: self.param("s").to_owned(),
@@ -137,7 +143,13 @@ impl AdminRequest<'_> {
         Ok(self.show_list(page, list, None))
     }
 
-    fn post_row(&self, post: &Value, info: &TypeInfo, names: &std::collections::HashMap<i64, String>) -> Row {
+    fn post_row(
+        &self,
+        post: &Value,
+        info: &TypeInfo,
+        block_editor: bool,
+        names: &std::collections::HashMap<i64, String>,
+    ) -> Row {
         let id = post["id"].as_i64().unwrap_or_default();
         let (title, status) = (title_of(post), text(post, "/status"));
         let may_edit = allows(post, "PUT") && status != "trash";
@@ -151,6 +163,9 @@ impl AdminRequest<'_> {
         let name = names.get(&author).cloned().unwrap_or_default();
         let by = Link::new(name, self.with(&[("author", &author.to_string())]));
         let mut links = Vec::new();
+        if may_edit && block_editor {
+            links.push(Link::new("Block editor", self.block_editor_url(id)));
+        }
         if info.viewable && status == "publish" {
             links.push(Link::new("View", link));
         }

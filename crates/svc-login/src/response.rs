@@ -98,7 +98,8 @@ impl PrivateResponse {
         self
     }
 
-    /// Sets what the page may load, as directives of a content security policy. By default: images of the site and styles.
+    /// Sets what the page may load, as directives of a content security policy. By default: images of the site and styles. Without a
+    /// directive `base-uri`, the page may have no base URL.
     pub fn sources(mut self, sources: &'static str) -> Self {
         self.sources = sources;
         self
@@ -121,10 +122,9 @@ impl PrivateResponse {
         }
         let headers = response.headers_mut();
         let targets = self.form_targets.join(" ");
-        let policy = format!(
-            "default-src 'none'; {}; form-action 'self' {targets}; base-uri 'none'; frame-ancestors 'none'",
-            self.sources
-        );
+        let base = if self.sources.contains("base-uri ") { "" } else { "base-uri 'none'; " };
+        let policy =
+            format!("default-src 'none'; {}; form-action 'self' {targets}; {base}frame-ancestors 'none'", self.sources);
         let fixed = [
             (header::CONTENT_TYPE, self.content_type),
             (header::CONTENT_SECURITY_POLICY, &policy),

@@ -71,6 +71,7 @@ struct EditorPage {
     holder: String,
     list: Link,
     view: Option<Link>,
+    block_editor: Option<Link>,
     /// Whether posts of the type have pages.
     viewable: bool,
     preview: String,
@@ -112,7 +113,7 @@ fn for_textarea(text: &str) -> String {
 
 impl AdminRequest<'_> {
     /// The post of this ID, of any type that the admin lists, with its type.
-    async fn post_of(&self, id: i64) -> Result<(TypeInfo, Reply), Error> {
+    pub(crate) async fn post_of(&self, id: i64) -> Result<(TypeInfo, Reply), Error> {
         let mut refused = Error::new("rest_post_invalid_id", "There is no such post.").with_status(404);
         for info in self.types().await? {
             match self.get(format!("{}/{id}", info.rest_base)).query("context", "edit").send().await {
@@ -218,6 +219,8 @@ impl AdminRequest<'_> {
             autosave: if is_new { None } else { self.newer_autosave(info, item).await? },
             list: Link::new(&info.plural, list),
             view: (info.viewable && post_status == "publish").then(|| Link::new("View", text(item, "/link"))),
+            block_editor: (!is_new && self.has_block_editor(info))
+                .then(|| Link::new("Open in the block editor", self.block_editor_url(id))),
             viewable: info.viewable,
             preview: if info.viewable && !is_new { self.preview_url(id, text(item, "/link")) } else { String::new() },
             revisions: if item["_links"]["version-history"].is_array() && !is_new {
@@ -239,7 +242,7 @@ impl AdminRequest<'_> {
     }
 
     /// The user's autosave, if it is newer than the post: its date, and the URL of its texts.
-    async fn newer_autosave(&self, info: &TypeInfo, item: &Value) -> Result<Option<Link>, Error> {
+    pub(crate) async fn newer_autosave(&self, info: &TypeInfo, item: &Value) -> Result<Option<Link>, Error> {
         let autosave = self.autosave_after(info, item).await?;
         Ok(autosave.map(|autosave| {
             let query = [("post", item["id"].to_string()), ("revision", autosave["id"].to_string())];

@@ -7,6 +7,7 @@ mod config;
 mod content;
 mod data;
 mod doctor;
+mod editor;
 mod front;
 mod hints;
 mod mail;
@@ -92,6 +93,7 @@ fn commands() -> Command {
         .subcommand(purge::command())
         .subcommand(themes::command())
         .subcommand(permalinks::command())
+        .subcommand(editor::command())
 }
 
 /// The eight keys have no flags, since other users of the machine can read the command line.
@@ -190,6 +192,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("purge", args)) => purge::run(&config, args),
         Some(("theme", args)) => themes::run(&config, args),
         Some(("permalinks", args)) => permalinks::run(&config, args),
+        Some(("editor", args)) => editor::run(&config, args),
         Some((name, args)) => {
             front::dispatch(name, &config, args).unwrap_or_else(|| unreachable!("clap accepts no command {name}"))
         }

@@ -37,6 +37,7 @@ use svc_login::LoginPages;
 use svc_metrics::History;
 use svc_monitoring::{Checks, Metrics, PageCounts, Process, RecordHistory, SiteUsage};
 use svc_new_site::Created;
+use svc_packages::block_editor::BlockEditor;
 use svc_pages::{AccountLinks, OtherBrands, PageCache, PageLanes, Texts, ToExplorer, explorer::ExplorerPaths, uploads};
 use svc_render::{
     SiteRenderer,
@@ -299,7 +300,8 @@ impl OpenSite {
         let admin = || {
             let (pages, limit) = (Arc::clone(&self.login_pages), self.config.limits.body);
             let admin = Admin::new(pages, &self.installed_at, &self.api_path(), limit);
-            admin.with_history(Arc::clone(&self.history)).with_imports(imports.clone())
+            let block_editor = BlockEditor::new(&self.config.content_dir);
+            admin.with_history(Arc::clone(&self.history)).with_imports(imports.clone()).with_block_editor(block_editor)
         };
         let uploads = svc_admin::upload_router(admin(), self.runner());
         let admin = admin();
