@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use sha2::{Digest as _, Sha256};
-use xtask_support::{cargo, root, run as run_command, say, target as target_folder};
+use xtask_support::{BLOCK_EDITOR_TEXTS, cargo, root, run as run_command, say, target as target_folder};
 
 const PROGRAM: &str = "svc-server";
 
@@ -38,21 +38,35 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         None => host()?,
     };
     let binary = build(options, &target)?;
-    let folder = root.join("target/dist");
     let name = format!("{PROGRAM}-{}-{target}", env!("CARGO_PKG_VERSION"));
-    let staged = folder.join(&name);
+    let archive = pack(&root, &binary, &root.join("target/dist"), &name)?;
+    let sum = checksum(&archive)?;
+    say(&format!("{}\n{}", archive.display(), sum.display()))
+}
+
+/// Packs the binary and the files of the repository `root` into an archive of this name in `folder`.
+fn pack(root: &Path, binary: &Path, folder: &Path, name: &str) -> Result<PathBuf> {
+    let staged = folder.join(name);
     if staged.exists() {
         std::fs::remove_dir_all(&staged).with_context(|| format!("cannot remove {}", staged.display()))?;
     }
     std::fs::create_dir_all(&staged).with_context(|| format!("cannot create {}", staged.display()))?;
     let files = FILES.map(|file| root.join(file));
-    for file in files.iter().chain([&binary]) {
+    for file in files.iter().map(PathBuf::as_path).chain([binary]) {
         let to = staged.join(file.file_name().unwrap_or_default());
         std::fs::copy(file, &to).with_context(|| format!("cannot copy {}", file.display()))?;
     }
-    let archive = if target.contains("windows") { zip(&folder, &name)? } else { tar(&folder, &name)? };
-    let sum = checksum(&archive)?;
-    say(&format!("{}\n{}", archive.display(), sum.display()))
+    if name.contains("windows") { zip(folder, name) } else { tar(folder, name) }
+}
+
+/// Requires that a binary has no part of WordPress's block editor, which users build themselves because it is under the GPL.
+fn require_no_block_editor(binary: &Path) -> Result<()> {
+    let bytes = std::fs::read(binary).with_context(|| format!("cannot read {}", binary.display()))?;
+    for text in BLOCK_EDITOR_TEXTS {
+        let is_part = bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        anyhow::ensure!(!is_part, "{} has a part of WordPress's block editor: {text}", binary.display());
+    }
+    Ok(())
 }
 
 /// The target triple that rustc builds for by default.
@@ -84,7 +98,9 @@ fn build(options: &Options, target: &str) -> Result<PathBuf> {
     let output = options.target.iter().fold(target_folder()?, |folder, target| folder.join(target));
     let profile = if options.debug { "debug" } else { "release" };
     let suffix = if target.contains("windows") { ".exe" } else { "" };
-    Ok(output.join(profile).join(format!("{PROGRAM}{suffix}")))
+    let binary = output.join(profile).join(format!("{PROGRAM}{suffix}"));
+    require_no_block_editor(&binary)?;
+    Ok(binary)
 }
 
 /// Packs the folder `name` with the `tar` program.
@@ -133,6 +149,42 @@ mod tests {
         assert_eq!(path, folder.path().join("a.tar.gz.sha256"));
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  a.tar.gz\n";
         assert_eq!(std::fs::read_to_string(path).unwrap(), expected);
+    }
+
+    #[test]
+    fn archives_have_the_program_and_texts_about_it_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, out) = (root().unwrap(), folder.path().join("out"));
+        for (name, program) in [("x-linux", "svc-server"), ("x-windows", "svc-server.exe")] {
+            let binary = folder.path().join(program);
+            std::fs::write(&binary, "program").unwrap();
+            let archive = pack(&root, &binary, &out, name).unwrap();
+            let mut found: Vec<String> = if name == "x-windows" {
+                let archive = zip::ZipArchive::new(File::open(archive).unwrap()).unwrap();
+                archive.file_names().map(|name| name.unwrap().into_owned()).collect()
+            } else {
+                let listed = Command::new("tar").arg("-tzf").arg(archive).output().unwrap();
+                let names = String::from_utf8(listed.stdout).unwrap();
+                names.lines().filter(|line| !line.ends_with('/')).map(str::to_owned).collect()
+            };
+            found.sort_unstable();
+            let mut expected: Vec<String> =
+                FILES.iter().chain([&program]).map(|file| format!("{name}/{file}")).collect();
+            expected.sort_unstable();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_program_with_a_part_of_the_block_editor_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        std::fs::write(&file, "\0wp-block-editor/v1\0@wordpress/edit-post\0").unwrap();
+        require_no_block_editor(&file).unwrap();
+        for text in BLOCK_EDITOR_TEXTS {
+            std::fs::write(&file, format!("\0before{text}after\0")).unwrap();
+            assert!(require_no_block_editor(&file).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@
 // A proxy of the browser sends REST API requests to OURS and all others to SITE. Pages preload nothing, so OURS receives
 // every API request. Reads are sent to SITE as well: status, headers that clients use, and the shape of the response must be
 // the same. Prints the differences and exits with 1 if there are any.
+//
+// With SVC_EDITOR_INSTALLED, SITE and OURS are one server, and the editor is the one that `svc-server editor install` has built:
+// there is nothing to compare with, and `installed_steps.cjs` adds steps.
 'use strict';
 const fs = require('node:fs');
 const http = require('node:http');
@@ -15,6 +18,10 @@ const [login, password] = [user.slice(0, user.indexOf(':')), user.slice(user.ind
 const log = process.env.SVC_EDITOR_LOG;
 /** Whether OURS is a gateway in front of SITE, which receives all requests. */
 const gateway = process.env.SVC_EDITOR_GATEWAY;
+/** Whether the editor is the one that OURS serves. */
+const installed = process.env.SVC_EDITOR_INSTALLED;
+/** Steps on screens that are not part of that editor. */
+const elsewhere = ['the screens of the site editor open', 'fonts are installed and removed', 'widgets are put into a sidebar and taken out'];
 let own = 0;
 
 let step = 'log-in';
@@ -29,7 +36,7 @@ const print = text => console.log(text);
 
 // The proxy.
 
-const isApi = url => /^\/(index\.php\/)?wp-json(\/|\?|$)/.test(url) || /[?&]rest_route=/.test(url) || /admin-ajax\.php\?action=rest-nonce/.test(url);
+const isApi = url => /^\/(index\.php\/)?\w+-json(\/|\?|$)/.test(url) || /[?&]rest_route=/.test(url) || /admin-ajax\.php\?action=rest-nonce/.test(url);
 
 function send(base, req, url, body) {
   const to = new URL(base);
@@ -98,7 +105,9 @@ const proxy = http.createServer(async (req, res) => {
       const method = req.headers['x-http-method-override'] || req.method;
       const what = `${method} ${url}`;
       const entry = { step, what, status: response.status, sent: /json/.test(req.headers['content-type']) ? body.toString() : undefined, headers: response.headers, body: response.body.toString() };
-      if (/^(GET|OPTIONS)$/.test(method)) {
+      if (/^(GET|OPTIONS)$/.test(method) && installed) {
+        if (response.status >= 500) fault(`${what}: ${response.status}`);
+      } else if (/^(GET|OPTIONS)$/.test(method)) {
         const theirs = await send(site, req, url, body);
         Object.assign(entry, { theirs: { status: theirs.status, headers: theirs.headers, body: theirs.body.toString() } });
         // The site may have changed between the two requests.
@@ -134,8 +143,16 @@ async function idle(page, ms = 500) {
   await pause(ms);
 }
 
+async function goTo(page, address) {
+  if (!installed) return page.goto(`${site}${address}`);
+  const query = new URL(address, site).searchParams;
+  if (query.has('post')) return page.goto(`${site}/wp-admin/block-editor.php?post=${query.get('post')}`);
+  await page.goto(`${site}/wp-admin/edit.php?post_type=${query.get('post_type') || 'post'}`);
+  return Promise.all([page.waitForURL(/block-editor\.php/), page.click('text=New in the block editor')]);
+}
+
 async function open(page, address) {
-  await page.goto(`${site}${address}`);
+  await goTo(page, address);
   await page.waitForFunction(() => window.wp && wp.data && wp.data.select('core/block-editor') && wp.data.dispatch('core/preferences'));
   await page.evaluate(() => {
     const set = wp.data.dispatch('core/preferences').set;
@@ -410,6 +427,11 @@ const steps = {
   },
 };
 
+if (installed) {
+  for (const name of elsewhere) delete steps[name];
+  Object.assign(steps, require('./installed_steps.cjs')({ site, open, openPost, save, idle, equal, fault, picture, record, remove }));
+}
+
 (async () => {
   await new Promise(done => proxy.listen(0, '127.0.0.1', done));
   const server = `http://127.0.0.1:${proxy.address().port}`;
@@ -419,6 +441,7 @@ const steps = {
   // A font at an unreachable URL is such an error.
   page.on('pageerror', error => /NetworkError/.test(error) || fault(`an error on the page: ${error.stack || error}`));
   page.on('dialog', dialog => dialog.accept());
+  if (installed) page.on('console', message => /Content Security Policy|Refused to/.test(message.text()) && fault(message.text()));
   await page.goto(`${site}/wp-login.php`);
   await page.fill('#user_login', login);
   await page.fill('#user_pass', password);

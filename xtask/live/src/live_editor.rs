@@ -3,6 +3,8 @@
 //!
 //! With `--media`, `live_media.cjs` uploads images over TLS instead, where the editor makes their sizes itself.
 //!
+//! With `--installed`, the editor is the one that `svc-server editor install` builds, on a new site, without any WordPress.
+//!
 //! `live_editor.cjs` drives the browser and compares the responses with those of the site. It writes to the site.
 
 use std::{
@@ -36,6 +38,9 @@ pub(crate) struct Options {
     /// Upload images over TLS, where the editor makes their sizes.
     #[arg(long)]
     media: bool,
+    /// Install the editor with npm on a new site, and use that one.
+    #[arg(long, conflicts_with_all = ["gateway", "media"])]
+    installed: bool,
     /// Folder of the WordPress site.
     #[arg(long, value_name = "DIR", default_value_os_t = server::wordpress_site())]
     site: PathBuf,
@@ -47,9 +52,9 @@ pub(crate) struct Options {
     steps: Vec<String>,
 }
 
-pub(crate) fn run(Options { gateway, media, site, user, steps }: Options) -> Result<()> {
+pub(crate) fn run(Options { gateway, media, installed, site, user, steps }: Options) -> Result<()> {
     let file = site.join("wp-config.php");
-    if !file.is_file() {
+    if !installed && !file.is_file() {
         return say(&format!("skipped: there is no WordPress site at {}", site.display()));
     }
     let Some(browser) = BROWSERS.into_iter().find(|name| is_installed(name)) else {
@@ -62,6 +67,9 @@ pub(crate) fn run(Options { gateway, media, site, user, steps }: Options) -> Res
     let script = root()?.join(if media { "xtask/live/src/live_media.cjs" } else { "xtask/live/src/live_editor.cjs" });
     let mut node = Command::new("node");
     node.arg(script).arg(playwright).arg(location(browser)?);
+    if installed {
+        return with_installed_editor(node, &steps);
+    }
     if gateway {
         let program = server::build(None, false)?;
         let Some(gateway) = Gateway::start(&program, &site, "check_percent = 100")? else {
@@ -96,6 +104,32 @@ pub(crate) fn run(Options { gateway, media, site, user, steps }: Options) -> Res
         };
         node.args([key, certificate, php]).arg(site).args(MEDIA.map(|file| data.join(file))).arg("large.jpg");
     }
+    xtask_support::run(node.args(steps))
+}
+
+/// Installs the editor on a new site, and runs the steps there.
+fn with_installed_editor(mut node: Command, steps: &[String]) -> Result<()> {
+    let program = server::build(Some("demo"), false)?;
+    let work = tempfile::tempdir().context("cannot create a temporary folder")?;
+    let command = |args: &[&str]| {
+        let mut command = Command::new(&program);
+        command
+            .current_dir(work.path())
+            .args(["--data", "data", "--listen", "127.0.0.1:0", "--log", "warn"])
+            .args(args);
+        command
+    };
+    let server = Server::start(command(&["serve"]), &work.path().join("server.log"))?;
+    let installed = command(&["editor", "install"]).output().context("cannot run the server")?;
+    let errors = String::from_utf8_lossy(&installed.stderr);
+    if errors.contains("cannot reach its registry") {
+        return say("skipped: npm cannot reach its registry");
+    }
+    anyhow::ensure!(installed.status.success(), "the editor was not installed: {errors}");
+    let created = command(&["user", "create", "writer", "writer@example.org", "--role", "administrator"]).output()?;
+    let printed = String::from_utf8_lossy(&created.stdout);
+    let password = printed.trim().rsplit(": ").next().filter(|_| created.status.success()).context("no password")?;
+    node.env("SVC_EDITOR_INSTALLED", "1").args([server.address(), server.address(), &format!("writer:{password}")]);
     xtask_support::run(node.args(steps))
 }
 
