@@ -22,44 +22,15 @@ use crate::database::Database;
 use crate::dialect::Dialect;
 use crate::engine::mysql::ServerState;
 use crate::error::{Result, StoreError};
-use crate::handle::{Db, Tx};
+use crate::handle::Db;
+use crate::lease_rows::{Fence, LEASES, NAME, Row, TABLE, row};
 use crate::process;
-use crate::rows::Rows;
-use crate::schema::{Column, ColumnType, DefaultValue, Table};
-
-/// The rows, as what changes. Nothing is cached that depends on them, and the log of changes does not contain them.
-pub(crate) const LEASES: Rows = Rows::named("leases");
-
-const NAME: &str = "svc_leases";
 
 /// Between the random number and the process of an owner.
 const OWNER_SEPARATOR: char = '@';
 
 /// The length of the name of a process for people.
 const MAX_LABEL: usize = 100;
-
-const fn column(name: &'static str, kind: ColumnType, default: DefaultValue) -> Column {
-    Column { name, kind, default }
-}
-
-static TABLE: Table = Table {
-    name: NAME,
-    columns: &[
-        column("name", ColumnType::Key(20), DefaultValue::Value("")),
-        // The process, and a random number. Empty if the owner has released the lease.
-        column("owner", ColumnType::Key(100), DefaultValue::Value("")),
-        // The owner for people.
-        column("label", ColumnType::Varchar(100), DefaultValue::Value("")),
-        // The number of renewals, by whichever owner.
-        column("renewals", ColumnType::BigInt, DefaultValue::Value("0")),
-        // The state of the server before the last renewal.
-        column("follows", ColumnType::Varchar(400), DefaultValue::Value("")),
-    ],
-    primary: &["name"],
-    indexes: &[],
-    sqlite_indexes: &[],
-    rows: &[],
-};
 
 /// The times of a lease.
 #[derive(Clone, Copy, Debug)]
@@ -106,32 +77,11 @@ struct Seen {
     renewals: Option<(i64, Instant)>,
 }
 
-/// The row of a lease.
-struct Row {
-    owner: String,
-    label: String,
-    renewals: i64,
-}
-
 /// Who holds a lease; the default is nobody.
 #[derive(Default)]
 struct Owner {
     id: String,
     label: String,
-}
-
-/// The value of a context whose transactions fail when another process holds the lease.
-pub(crate) struct Fence {
-    name: &'static str,
-    own: String,
-}
-
-impl Fence {
-    /// Fails if another process holds the lease.
-    pub(crate) fn check(&self, tx: &mut Tx) -> Result<()> {
-        let row = tx.recorded_by_caller(|db| row(db, self.name))?;
-        if row.is_some_and(|row| row.owner == self.own) { Ok(()) } else { Err(StoreError::LeaseLost) }
-    }
 }
 
 impl Lease {
@@ -278,23 +228,7 @@ impl std::fmt::Debug for Lease {
     }
 }
 
-fn row(db: &mut Db, name: &str) -> Result<Option<Row>> {
-    let mut select = Query::select();
-    select.columns(["owner", "label", "renewals"]).from(db.table(NAME)).and_where(Expr::col("name").eq(name));
-    db.first(&select, |row| Ok(Row { owner: row.text(0)?, label: row.text(1)?, renewals: row.int(2)? }))
-}
-
 /// The state of the server, for the caches of other servers. Empty if it is not known.
 fn state(db: &mut Db) -> Result<String> {
     Ok(ServerState::read(db)?.map(|state| state.to_string()).unwrap_or_default())
-}
-
-/// Whether a lease was last renewed in the transaction after this state of the server, as of this snapshot. The table must exist.
-///
-/// # Errors
-/// Those of the statements.
-pub(crate) fn is_renewed_after(db: &mut Db, state: &str) -> Result<bool> {
-    let mut select = Query::select();
-    select.column("name").from(db.table(NAME)).and_where(Expr::col("follows").eq(state)).limit(1);
-    Ok(db.first(&select, |_| Ok(()))?.is_some())
 }

@@ -22,6 +22,7 @@ mod engine;
 mod error;
 mod handle;
 mod lease;
+mod lease_rows;
 mod loaded_rows;
 mod open_transaction;
 mod process;

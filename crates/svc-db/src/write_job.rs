@@ -9,7 +9,7 @@ use tracing::Span;
 use crate::backend::Job;
 use crate::error::{Result, StoreError};
 use crate::handle::Tx;
-use crate::lease::Fence;
+use crate::lease_rows::Fence;
 use crate::loaded_rows;
 use crate::session::Session;
 

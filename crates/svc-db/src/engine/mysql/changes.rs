@@ -39,7 +39,7 @@ use svc_versions::Versions;
 
 use crate::error::Result;
 use crate::handle::Db;
-use crate::lease;
+use crate::lease_rows;
 use crate::row_versions::RowVersions;
 use crate::rows::Rows;
 use crate::schema::Schema;
@@ -252,7 +252,7 @@ impl ServerChanges {
         let last = self.lock().as_ref().filter(|seen| !seen.own_in_progress).map(|seen| seen.state.clone());
         let Some(last) = last.filter(|last| last.next() == *state) else { return Ok(()) };
         // In a snapshot from before the renewal, the row has an earlier state.
-        if lease::is_renewed_after(db, &last.to_string())?
+        if lease_rows::is_renewed_after(db, &last.to_string())?
             && let Some(last_seen) = self.lock().as_mut().filter(|seen| !seen.own_in_progress && seen.state == last)
         {
             last_seen.state = state.clone();
