@@ -14,6 +14,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use xtask_support::{
+    BLOCK_EDITOR_TEXTS,
     gateway::Gateway,
     root, say,
     server::{self, Server, send},
@@ -126,11 +127,23 @@ fn with_installed_editor(mut node: Command, steps: &[String]) -> Result<()> {
         return say("skipped: npm cannot reach its registry");
     }
     anyhow::ensure!(installed.status.success(), "the editor was not installed: {errors}");
+    require_texts(&work.path().join("data/content/block-editor"))?;
     let created = command(&["user", "create", "writer", "writer@example.org", "--role", "administrator"]).output()?;
     let printed = String::from_utf8_lossy(&created.stdout);
     let password = printed.trim().rsplit(": ").next().filter(|_| created.status.success()).context("no password")?;
     node.env("SVC_EDITOR_INSTALLED", "1").args([server.address(), server.address(), &format!("writer:{password}")]);
     xtask_support::run(node.args(steps))
+}
+
+/// Requires that the script of an installed editor has the texts by which a release is searched for parts of it.
+fn require_texts(folder: &Path) -> Result<()> {
+    let files: Vec<PathBuf> = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    let script = files.iter().find(|path| path.to_string_lossy().ends_with(".editor.js.gz")).context("no script")?;
+    let unpacked = Command::new("gzip").arg("-dc").arg(script).output().context("cannot run gzip")?;
+    let text = String::from_utf8_lossy(&unpacked.stdout);
+    let missing = BLOCK_EDITOR_TEXTS.iter().find(|known| !text.contains(**known));
+    anyhow::ensure!(missing.is_none(), "the editor does not have the text {missing:?}: name another one");
+    Ok(())
 }
 
 /// The folder of the npm package, which is installed once.

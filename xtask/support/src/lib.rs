@@ -6,7 +6,7 @@ pub mod server;
 pub mod tasks;
 
 /// Texts of WordPress's block editor, which is under the GPL, so that no part of it may be in a release. `live-editor --installed`
-/// checks that an installed editor has them.
+/// requires that an installed editor has them.
 pub const BLOCK_EDITOR_TEXTS: [&str; 3] =
     ["core/editor/post-locked-modal-", "editor-post-publish-panel__toggle", "block-editor-rich-text__editable"];
 
