@@ -32,10 +32,15 @@ fn titles(server: &Server) -> Vec<String> {
 fn restored(folder: &Path, at: &str, to: &str) -> (Vec<String>, String) {
     let out = run(folder, None, &["restore", "--from", "backup", "--at", at, "--to", to]);
     assert!(out.status.success(), "{}", stderr(&out));
-    let server = Server::spawn(command(folder, None, &["--data", to, "--listen", "127.0.0.1:0", "serve"])).unwrap();
+    (served(folder, to), String::from_utf8(out.stdout).unwrap())
+}
+
+/// The titles of the site in this folder.
+fn served(folder: &Path, data: &str) -> Vec<String> {
+    let server = Server::spawn(command(folder, None, &["--data", data, "--listen", "127.0.0.1:0", "serve"])).unwrap();
     let found = titles(&server);
     server.stop();
-    (found, String::from_utf8(out.stdout).unwrap())
+    found
 }
 
 fn now() -> String {
@@ -117,11 +122,13 @@ fn an_interrupted_restore_leaves_nothing_at_its_place() {
         let mut child = restoring.stdout(std::process::Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(pause));
         drop(child.kill());
-        let is_done = child.wait().unwrap().success();
-        assert_eq!(folder.join("site").exists(), is_done, "after {pause} ms");
-        if is_done {
+        let has_ended = child.wait().unwrap().success();
+        if folder.join("site").exists() {
+            // It can be killed after everything is in its place.
+            assert_eq!(served(folder, "site"), restored(folder, "latest", "again").0, "after {pause} ms");
             break;
         }
+        assert!(!has_ended, "after {pause} ms");
     }
     drop(fs::remove_dir_all(folder.join("site")));
     restored(folder, "latest", "site");
