@@ -308,7 +308,9 @@ impl<'f> Load<'f> {
         let Some(id) = route.strip_prefix("posts/").and_then(|id| id.parse::<i64>().ok()) else { return Vec::new() };
         let sql = format!("USE site; SELECT post_status, post_modified_gmt FROM wp_posts WHERE ID = {id}");
         let nodes = self.fleet.cluster.nodes().iter();
-        nodes.map(|node| node.client(&sql).map_or_else(|error| error.to_string(), |row| row.trim().to_owned())).collect()
+        nodes
+            .map(|node| node.client(&sql).map_or_else(|error| error.to_string(), |row| row.trim().to_owned()))
+            .collect()
     }
 
     /// Schedules a post.
