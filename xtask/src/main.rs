@@ -30,6 +30,7 @@ mod packages;
 mod publish;
 mod readmes;
 mod release_notes;
+mod test_mysql;
 mod tidy;
 mod tools;
 
@@ -93,6 +94,7 @@ fn own(name: &str) -> Option<fn(&Call) -> Result<()>> {
         "examples" => |call| examples::run(&call.options()),
         "readmes" => |call| readmes::run(&call.options()),
         "release-notes" => |call| release_notes::run(&call.options()),
+        "test-mysql" => |call| test_mysql::run(&call.options()),
         "semver" => |call| publish::semver(&call.options()),
         "publish" => |call| publish::run(&call.options()),
         "dist" => |call| dist::run(&call.options()),

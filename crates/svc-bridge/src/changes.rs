@@ -9,12 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-#[cfg(shuttle)]
+#[cfg(all(test, feature = "models"))]
 use shuttle::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicU32, AtomicU64, Ordering},
 };
-#[cfg(not(shuttle))]
+#[cfg(not(all(test, feature = "models")))]
 use std::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicU32, AtomicU64, Ordering},

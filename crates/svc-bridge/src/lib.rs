@@ -9,7 +9,7 @@ pub mod feed;
 mod findings;
 pub mod key;
 mod lookup;
-#[cfg(all(test, shuttle))]
+#[cfg(all(test, feature = "models"))]
 mod models;
 pub mod names;
 mod persisted;

@@ -4,7 +4,7 @@ pub mod audience;
 mod derive;
 pub mod event;
 pub mod hub;
-#[cfg(all(test, shuttle))]
+#[cfg(all(test, feature = "models"))]
 mod models;
 pub mod purge;
 mod received;

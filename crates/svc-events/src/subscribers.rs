@@ -12,9 +12,9 @@ use std::{
 
 use tokio::sync::broadcast;
 
-#[cfg(shuttle)]
+#[cfg(all(test, feature = "models"))]
 use shuttle::sync::{Mutex, MutexGuard};
-#[cfg(not(shuttle))]
+#[cfg(not(all(test, feature = "models")))]
 use std::sync::{Mutex, MutexGuard};
 
 /// Time between two signs of life.

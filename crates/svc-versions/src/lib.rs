@@ -4,7 +4,7 @@ mod cache;
 mod context;
 mod dependencies;
 mod flights;
-#[cfg(all(test, shuttle))]
+#[cfg(all(test, feature = "models"))]
 mod models;
 mod single_flight_cache;
 mod sync;

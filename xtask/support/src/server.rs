@@ -197,16 +197,25 @@ pub fn serve(mut program: Command, folder: &Path) -> Result<Server> {
 }
 
 /// Builds the server, or an example of its crate, and returns the path of the binary.
+///
+/// A development build has the features of the tests of all packages, so that nothing is compiled again after `cargo test --workspace`.
+///
+/// # Errors
+/// If it cannot be built.
 pub fn build(example: Option<&str>, release: bool) -> Result<PathBuf> {
     let mut command = cargo()?;
-    command.args(["build", "--package", "svc-server"]);
+    command.arg("build");
+    if release {
+        command.args(["--release", "--package", "svc-server"]);
+    } else {
+        // Cargo adds the features of tests if what it builds may use them, as examples may.
+        command.args(["--workspace", "--example", example.unwrap_or("demo")]);
+    }
     match example {
-        Some(name) => command.args(["--example", name]),
+        Some(name) if release => command.args(["--example", name]),
+        Some(_) => &mut command,
         None => command.args(["--bin", "svc-server"]),
     };
-    if release {
-        command.arg("--release");
-    }
     run(&mut command)?;
     let folder = target()?.join(if release { "release" } else { "debug" });
     Ok(example.map_or_else(|| folder.join("svc-server"), |name| folder.join("examples").join(name)))
