@@ -180,6 +180,7 @@ impl Pages {
                 viewer: &viewer.visitor.caller,
                 language,
                 previewed: preview.as_ref().map(|post| post.id),
+                with_posts: true,
             };
             let mut resolved = resolver.resolve(&lookups, &parts.url.path)?;
             let is_preview = preview.is_some();

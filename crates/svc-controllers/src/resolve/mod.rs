@@ -101,7 +101,8 @@ fn resolution(
         return Ok(Some(Resolution::of_file(kind)));
     }
     let language = settings.urls.language_of_path(&url.path);
-    let mut resolver = PageResolver { site, settings, db, viewer: caller, language, previewed: None };
+    let mut resolver =
+        PageResolver { site, settings, db, viewer: caller, language, previewed: None, with_posts: false };
     let resolved = resolver.resolve(&lookups, &url.path)?;
     let is_found = !matches!(resolved.target, PageTarget::NotFound);
     Ok(is_found.then(|| Resolution::of_page(site, settings, &resolved)))

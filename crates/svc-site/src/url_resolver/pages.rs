@@ -51,7 +51,7 @@ pub enum ListSubject {
 pub struct List {
     /// What the list consists of.
     pub subject: ListSubject,
-    /// The posts on the page.
+    /// The posts on the page; empty without [`PageResolver::with_posts`].
     pub posts: Vec<Post>,
     /// Page number, from 1.
     pub number: u64,
@@ -123,6 +123,8 @@ pub struct PageResolver<'a> {
     pub language: Option<&'a Language>,
     /// The post that a preview link shows to the viewer.
     pub previewed: Option<PostId>,
+    /// Whether lists have their posts, or only the number of them.
+    pub with_posts: bool,
 }
 
 impl PageResolver<'_> {
@@ -284,7 +286,7 @@ impl PageResolver<'_> {
     fn newest_posts(&mut self, lookup: &Lookup) -> SiteResult<PageTarget> {
         let query = self.newest(lookup).post_types(vec!["post".to_owned()]);
         let mut list = self.list(ListSubject::Home, query, lookup)?;
-        if list.number == 1 && !list.feed {
+        if list.number == 1 && !list.feed && self.with_posts {
             self.prepend_sticky(&mut list)?;
         }
         Ok(self.or_not_found(list, true))
@@ -334,8 +336,11 @@ impl PageResolver<'_> {
             let clause = TaxClause { taxonomy, terms: vec![language.of_posts.id], ..TaxClause::default() };
             query.extra_tax.push(Clauses { clauses: vec![clause], ..Clauses::default() });
         }
+        if !self.with_posts {
+            (query.limit, query.offset) = (Some(1), 0);
+        }
         let page = posts::query(self.db, &query)?;
-        let posts = posts::get_many(self.db, &page.ids)?;
+        let posts = if self.with_posts { posts::get_many(self.db, &page.ids)? } else { Vec::new() };
         let total = page.total.unwrap_or_default();
         let per_page = page_size(self.settings, lookup);
         let pages = total.div_ceil(per_page);
@@ -350,11 +355,7 @@ impl PageResolver<'_> {
     /// A page past the end is not found; so is an empty first page unless `allow_empty`.
     fn or_not_found(&self, list: List, allow_empty: bool) -> PageTarget {
         let past = list.number > 1 && list.number > list.pages;
-        if past || list.posts.is_empty() && !allow_empty {
-            PageTarget::NotFound
-        } else {
-            PageTarget::List(Box::new(list))
-        }
+        if past || list.total == 0 && !allow_empty { PageTarget::NotFound } else { PageTarget::List(Box::new(list)) }
     }
 
     fn archive(&mut self, archive: &Archive, lookup: &Lookup) -> SiteResult<PageTarget> {

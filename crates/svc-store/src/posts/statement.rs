@@ -1,5 +1,6 @@
 //! The statement of a list of posts: its conditions and its order.
 
+use chrono::NaiveDateTime;
 use sea_query::{Cond, Expr, ExprTrait as _, Query, SelectStatement};
 use svc_db::{Db, Result, SqlDialect};
 use svc_model::{PostId, UserId};
@@ -287,14 +288,24 @@ fn mime_types(types: &[String], s: &mut SelectStatement) -> Result<()> {
 pub(super) fn bounds(q: &PostQuery, column: DateColumn, col: impl Fn(&'static str) -> Expr, s: &mut SelectStatement) {
     let (after, before) = column.bounds(q);
     let date = || col(column.name());
-    if let Some(t) = after {
-        let t = stamp::format(Some(t));
-        s.and_where(if q.dates_inclusive { date().gte(t) } else { date().gt(t) });
+    if let Some(time) = after {
+        s.and_where(is_after(q, date(), time));
     }
-    if let Some(t) = before {
-        let t = stamp::format(Some(t));
-        s.and_where(if q.dates_inclusive { date().lte(t) } else { date().lt(t) });
+    if let Some(time) = before {
+        s.and_where(is_before(q, date(), time));
     }
+}
+
+/// Whether a date is above the lower bound of the list.
+pub(super) fn is_after(q: &PostQuery, date: Expr, bound: NaiveDateTime) -> Expr {
+    let bound = stamp::format(Some(bound));
+    if q.dates_inclusive { date.gte(bound) } else { date.gt(bound) }
+}
+
+/// Whether a date is below the upper bound of the list.
+pub(super) fn is_before(q: &PostQuery, date: Expr, bound: NaiveDateTime) -> Expr {
+    let bound = stamp::format(Some(bound));
+    if q.dates_inclusive { date.lte(bound) } else { date.lt(bound) }
 }
 
 /// The rows of a post's meta with this key, for `EXISTS`.

@@ -10,7 +10,7 @@ use svc_db::{Db, Result};
 use super::plan::{self, Resolved};
 use super::post_query::{Clauses, PostQuery, TaxOperator};
 use super::query::{count_matches, counted_rows};
-use super::statement::Terms;
+use super::statement::{Terms, is_after, is_before, types_and_statuses};
 use super::stats::{self, DateColumn, Stats};
 use crate::caches::plain_total;
 use crate::rows;
@@ -132,10 +132,17 @@ fn of_dates(db: &mut Db, q: &PostQuery, column: DateColumn) -> Result<u64> {
     for day in parts {
         let mut s = Query::select();
         s.expr(Expr::cust("COUNT(*)")).from_as(db.table("posts"), "p");
-        super::statement::types_and_statuses(q, |name| Expr::col(("p", name)), &mut s);
-        super::statement::bounds(q, column, |name| Expr::col(("p", name)), &mut s);
-        let col = || Expr::col(("p", column.name()));
-        s.and_where(col().gte(format!("{day} 00:00:00"))).and_where(col().lte(format!("{day} 23:59:59")));
+        types_and_statuses(q, |name| Expr::col(("p", name)), &mut s);
+        // One condition for each end: SQLite reads an index from the first one that it finds.
+        let date = || Expr::col(("p", column.name()));
+        s.and_where(match after.filter(|_| first.as_ref() == Some(&day)) {
+            Some(time) => is_after(q, date(), time),
+            None => date().gte(format!("{day} 00:00:00")),
+        });
+        s.and_where(match before.filter(|_| last.as_ref() == Some(&day)) {
+            Some(time) => is_before(q, date(), time),
+            None => date().lte(format!("{day} 23:59:59")),
+        });
         n += db.first(&s, |row| row.int(0))?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
     }
     Ok(n)
