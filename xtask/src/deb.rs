@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use xtask_support::{root, run as run_command, say};
+use xtask_support::{block_editor, root, run as run_command, say};
 
 use crate::dist;
 
@@ -71,6 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let from = root.join("crates/svc-server/deploy/debian").join(script);
         install(&from, &tree.join("DEBIAN").join(script), 0o755)?;
     }
+    block_editor::require_none(&tree)?;
     let architecture = output(Command::new("dpkg").arg("--print-architecture"))?;
     let architecture = architecture.trim();
     let control = control(architecture, installed_size(&tree)?, &libc(&program)?);

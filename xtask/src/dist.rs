@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use sha2::{Digest as _, Sha256};
-use xtask_support::{BLOCK_EDITOR_TEXTS, cargo, root, run as run_command, say, target as target_folder};
+use xtask_support::{block_editor, cargo, root, run as run_command, say, target as target_folder};
 
 const PROGRAM: &str = "svc-server";
 
@@ -44,7 +44,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     say(&format!("{}\n{}", archive.display(), sum.display()))
 }
 
-/// Packs the binary and the files of the repository `root` into an archive of this name in `folder`.
+/// Packs the binary and the files of the repository `root` into an archive of this name in `folder`. Fails if a part of WordPress's
+/// block editor would be in it.
 fn pack(root: &Path, binary: &Path, folder: &Path, name: &str) -> Result<PathBuf> {
     let staged = folder.join(name);
     if staged.exists() {
@@ -56,17 +57,8 @@ fn pack(root: &Path, binary: &Path, folder: &Path, name: &str) -> Result<PathBuf
         let to = staged.join(file.file_name().unwrap_or_default());
         std::fs::copy(file, &to).with_context(|| format!("cannot copy {}", file.display()))?;
     }
+    block_editor::require_none(&staged)?;
     if name.contains("windows") { zip(folder, name) } else { tar(folder, name) }
-}
-
-/// Requires that a binary has no part of WordPress's block editor, which users build themselves because it is under the GPL.
-fn require_no_block_editor(binary: &Path) -> Result<()> {
-    let bytes = std::fs::read(binary).with_context(|| format!("cannot read {}", binary.display()))?;
-    for text in BLOCK_EDITOR_TEXTS {
-        let is_part = bytes.windows(text.len()).any(|part| part == text.as_bytes());
-        anyhow::ensure!(!is_part, "{} has a part of WordPress's block editor: {text}", binary.display());
-    }
-    Ok(())
 }
 
 /// The target triple that rustc builds for by default.
@@ -99,7 +91,6 @@ fn build(options: &Options, target: &str) -> Result<PathBuf> {
     let profile = if options.debug { "debug" } else { "release" };
     let suffix = if target.contains("windows") { ".exe" } else { "" };
     let binary = output.join(profile).join(format!("{PROGRAM}{suffix}"));
-    require_no_block_editor(&binary)?;
     Ok(binary)
 }
 
@@ -176,15 +167,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_with_a_part_of_the_block_editor_is_refused() {
+    fn a_program_with_a_part_of_the_block_editor_is_not_packed() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("program");
-        std::fs::write(&file, "\0wp-block-editor/v1\0@wordpress/edit-post\0").unwrap();
-        require_no_block_editor(&file).unwrap();
-        for text in BLOCK_EDITOR_TEXTS {
-            std::fs::write(&file, format!("\0before{text}after\0")).unwrap();
-            assert!(require_no_block_editor(&file).is_err(), "{text}");
-        }
+        let binary = folder.path().join("svc-server");
+        std::fs::write(&binary, format!("\0before{}after\0", block_editor::TEXTS[0])).unwrap();
+        let error = pack(&root().unwrap(), &binary, &folder.path().join("out"), "x").unwrap_err().to_string();
+        assert!(error.contains("svc-server has a part of"), "{error}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use xtask_support::{
-    root, run as run_command, say,
+    block_editor, root, run as run_command, say,
     server::{Server, send},
 };
 
@@ -45,6 +45,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     drop(fs::remove_dir_all(&work));
     let files = work.join("root");
     fill(&files, &program)?;
+    block_editor::require_none(&files)?;
     let layer = work.join("layer.tar");
     pack(&files, &layer)?;
     let name = format!("svc-server-{}-{}.oci.tar", env!("CARGO_PKG_VERSION"), architecture());

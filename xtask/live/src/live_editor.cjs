@@ -148,7 +148,7 @@ async function goTo(page, address) {
   const query = new URL(address, site).searchParams;
   if (query.has('post')) return page.goto(`${site}/wp-admin/block-editor.php?post=${query.get('post')}`);
   await page.goto(`${site}/wp-admin/edit.php?post_type=${query.get('post_type') || 'post'}`);
-  return Promise.all([page.waitForURL(/block-editor\.php/), page.click('text=New in the block editor')]);
+  return Promise.all([page.waitForURL(/block-editor\.php/, { waitUntil: 'commit' }), page.click('text=New in the block editor')]);
 }
 
 async function open(page, address) {
@@ -172,8 +172,9 @@ async function openPost(page, address) {
 
 /** Saves what was edited, and fails when that does not work. */
 async function save(page, edits) {
-  await page.evaluate(edits => wp.data.dispatch('core/editor').editPost(edits), edits);
-  await page.evaluate(() => { wp.data.dispatch('core/editor').savePost(); });
+  // An autosave of a draft is a save of its texts alone.
+  await page.waitForFunction(() => { const s = wp.data.select('core/editor'); return !s.isSavingPost() && !s.isAutosavingPost(); });
+  await page.evaluate(edits => { const e = wp.data.dispatch('core/editor'); e.editPost(edits); return e.savePost().then(() => null); }, edits);
   await page.waitForFunction(() => { const s = wp.data.select('core/editor'); return !s.isSavingPost() && (s.didPostSaveRequestSucceed() || s.didPostSaveRequestFail()); });
   await idle(page);
   if (await page.evaluate(() => wp.data.select('core/editor').didPostSaveRequestFail())) fault('saving failed');
@@ -437,7 +438,8 @@ if (installed) {
   const server = `http://127.0.0.1:${proxy.address().port}`;
   const browser = await require(playwright).chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-dev-shm-usage'], proxy: { server, bypass: '<-loopback>' } });
   const page = await (await browser.newContext({ viewport: { width: 1300, height: 900 } })).newPage();
-  page.setDefaultTimeout(60000);
+  // The first page loads the whole editor, on machines that do other work as well.
+  page.setDefaultTimeout(180000);
   // A font at an unreachable URL is such an error.
   page.on('pageerror', error => /NetworkError/.test(error) || fault(`an error on the page: ${error.stack || error}`));
   page.on('dialog', dialog => dialog.accept());

@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use xtask_support::{
-    BLOCK_EDITOR_TEXTS,
+    block_editor,
     gateway::Gateway,
     root, say,
     server::{self, Server, send},
@@ -128,6 +128,7 @@ fn with_installed_editor(mut node: Command, steps: &[String]) -> Result<()> {
     }
     anyhow::ensure!(installed.status.success(), "the editor was not installed: {errors}");
     require_texts(&work.path().join("data/content/block-editor"))?;
+    block_editor::require_none(&program)?;
     let created = command(&["user", "create", "writer", "writer@example.org", "--role", "administrator"]).output()?;
     let printed = String::from_utf8_lossy(&created.stdout);
     let password = printed.trim().rsplit(": ").next().filter(|_| created.status.success()).context("no password")?;
@@ -135,13 +136,12 @@ fn with_installed_editor(mut node: Command, steps: &[String]) -> Result<()> {
     xtask_support::run(node.args(steps))
 }
 
-/// Requires that the script of an installed editor has the texts by which a release is searched for parts of it.
+/// Requires that the script of an installed editor has the texts by which releases are searched for parts of it.
 fn require_texts(folder: &Path) -> Result<()> {
     let files: Vec<PathBuf> = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     let script = files.iter().find(|path| path.to_string_lossy().ends_with(".editor.js.gz")).context("no script")?;
-    let unpacked = Command::new("gzip").arg("-dc").arg(script).output().context("cannot run gzip")?;
-    let text = String::from_utf8_lossy(&unpacked.stdout);
-    let missing = BLOCK_EDITOR_TEXTS.iter().find(|known| !text.contains(**known));
+    let found = block_editor::texts_in(&std::fs::read(script)?);
+    let missing = block_editor::TEXTS.iter().find(|known| !found.contains(known));
     anyhow::ensure!(missing.is_none(), "the editor does not have the text {missing:?}: name another one");
     Ok(())
 }
