@@ -279,6 +279,34 @@ async fn only_editors_of_a_post_create_links() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_link_whose_url_would_be_too_long_is_not_stored() {
+    // The token has between 80 and 200 bytes.
+    for (length, status) in [(1_500, 201), (1_990, 400), (9_000, 400)] {
+        let template = format!("https://front.example/?token={{token}}&x={}", "x".repeat(length - 38));
+        let site =
+            Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &[("preview_url", &template)]).await;
+        let admin = site.app_password();
+        let post = create(&site, &admin, "posts", json!({"title": "Draft"})).await["id"].clone();
+        let created = request(&site, "POST", LINKS, &admin, json!({"post": post})).await;
+        assert_eq!(created.status, status, "{length}: {}", created.body);
+        let mut visitor = logged_in(&site, "admin").await;
+        let editor = format!("/wp-admin/post.php?post={post}&action=edit");
+        let nonce = field(&visitor.get(&editor).await.body, "_svcnonce");
+        let form = [("_svcnonce", &*nonce), ("post", &*post.to_string()), ("action", "preview-link")];
+        let page = visitor.submit("/wp-admin/post.php", &form).await;
+        let n_links = request(&site, "GET", &format!("{LINKS}?post={post}"), &admin, Value::Null).await.json();
+        if status == 201 {
+            assert!(visitor.follow(&page).await.body.contains("https://front.example/?token="));
+            assert_eq!(n_links.as_array().unwrap().len(), 2);
+        } else {
+            assert_eq!(created.json()["code"], "rest_preview_url_too_long");
+            assert!(page.status == 400 && page.body.contains("would be too long"), "{} {}", page.status, page.body);
+            assert_eq!(n_links, json!([]));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_link_shows_a_revision_or_an_autosave() {
     let site = Site::start().await;
     let admin = site.app_password();

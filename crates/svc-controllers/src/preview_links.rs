@@ -22,6 +22,9 @@ use svc_store::posts;
 
 use crate::{caller, errors, preview, request::only_reads, respond};
 
+/// Maximum length of the URL to share, in bytes: mail programs, proxies and browsers cut longer ones.
+const MAX_URL: usize = 2_000;
+
 /// A link as it is shown. Only the response to its creation has the token and what contains it.
 struct ShownLink {
     link: PreviewLink,
@@ -106,10 +109,9 @@ impl PreviewLinks {
         })
     }
 
-    fn show(&self, link: PreviewLink, req: &Request, own: Option<&OwnPost>) -> Result<Map<String, serde_json::Value>> {
+    fn show(&self, link: PreviewLink, req: &Request, with_token: Option<WithToken>) -> Map<String, serde_json::Value> {
         let post = link.post().unwrap_or(PostId(0)).0;
-        let with_token = own.map(|own| self.with_token(&link, own)).transpose()?;
-        Ok(self.fields.plan(&respond::view(req)).prepare(&ShownLink { link, post, with_token }))
+        self.fields.plan(&respond::view(req)).prepare(&ShownLink { link, post, with_token })
     }
 
     fn with_token(&self, link: &PreviewLink, own: &OwnPost) -> Result<WithToken> {
@@ -130,6 +132,9 @@ impl PreviewLinks {
             (None, Some(page)) => page.clone(),
             (None, None) => rest_url.clone(),
         };
+        if url.len() > MAX_URL {
+            return Err(link_errors::url_too_long());
+        }
         Ok(WithToken { token, url, page_url, rest_url })
     }
 
@@ -142,8 +147,8 @@ impl PreviewLinks {
     async fn list(self: Arc<Self>, req: Request, own: OwnPost) -> Result<Response> {
         let now = self.site.now(req.cx()).and_utc().timestamp();
         let links = self.site.read(req.cx(), |db| preview_links::list(db, own.post.id, now))?;
-        let shown: Result<Vec<_>> = links.into_iter().map(|link| self.show(link, &req, None)).collect();
-        Ok(Response::new(json!(shown?)))
+        let shown: Vec<_> = links.into_iter().map(|link| self.show(link, &req, None)).collect();
+        Ok(Response::new(json!(shown)))
     }
 
     // Create
@@ -164,15 +169,20 @@ impl PreviewLinks {
         let (post, creator) = (own.post.id, caller(&req).id);
         let now = self.site.clock().and_utc().timestamp();
         let revision = revision.map(PostId);
-        let link = self.site.write(req.cx(), move |tx| {
+        let this = Arc::clone(&self);
+        let created = self.site.write(req.cx(), move |tx| {
             if let Some(id) = revision
                 && preview_links::revision_of(tx, post, id)?.is_none()
             {
                 return Err(link_errors::invalid_revision().into());
             }
-            preview_links::create(tx, post, revision, creator, now, lifetime)
+            let link = preview_links::create(tx, post, revision, creator, now, lifetime)?;
+            // A link that cannot be shown is not stored.
+            let with_token = this.with_token(&link, &own)?;
+            Ok((link, with_token))
         });
-        let data = self.show(link.await?, &req, Some(&own))?;
+        let (link, with_token) = created.await?;
+        let data = self.show(link, &req, Some(with_token));
         Ok(preview::protect(respond::single(data, None).status(201)))
     }
 
@@ -191,7 +201,7 @@ impl PreviewLinks {
         let link = self
             .site
             .write(req.cx(), move |tx| preview_links::delete(tx, &id)?.ok_or_else(|| link_errors::not_found().into()));
-        let previous = self.show(link.await?, &req, None)?;
+        let previous = self.show(link.await?, &req, None);
         Ok(respond::deleted(previous))
     }
 }

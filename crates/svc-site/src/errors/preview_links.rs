@@ -18,6 +18,9 @@ errors! {
     /// The token is wrong, has expired, has been revoked, or belongs to another post.
     invalid_token = 403 "rest_invalid_preview_token" "The preview link is not valid, or it has expired.";
 
+    /// The URL to share is longer than mail programs and browsers accept, because of the setting `preview_url` or the site's URL.
+    url_too_long = 400 "rest_preview_url_too_long" "The URL of the preview link would be too long. Ask the owner of the server to shorten the setting preview_url.";
+
     /// The site has no keys to sign links with.
     no_keys = 500 "rest_no_keys" "The site has no keys to sign preview links.";
 
