@@ -111,7 +111,8 @@ async fn a_lost_password_is_replaced_with_a_link_that_works_once() {
         assert_eq!(refused.status, 400, "{new}: {}", refused.body);
     }
     let done = set(&mut visitor, &key, NEW, NEW).await;
-    assert!(done.status == 200 && done.body.contains("has been set"), "{}", done.body);
+    assert_eq!((done.status, path_of(done.header("location"))), (302, "/wp-login.php?passwordset=1"), "{}", done.body);
+    assert!(visitor.get("/wp-login.php?passwordset=1").await.body.contains("new password has been set"));
     assert!(visitor.cookies.iter().all(|(name, ..)| !name.contains("resetpass")));
     assert_eq!(stored_key(&site, "jo"), "");
 
@@ -233,9 +234,9 @@ async fn one_of_several_uses_of_a_link_wins() {
     }
     let passwords: Vec<String> = (0..4).map(|n| format!("{NEW}-{n}")).collect();
     let uses = visitors.iter_mut().zip(&passwords).map(|(v, new)| set(v, "aVeryLongKeyOfLetters", new, new));
-    let statuses: Vec<u16> = futures_util::future::join_all(uses).await.iter().map(|r| r.status).collect();
-    let winners: Vec<usize> = (0..4).filter(|n| statuses[*n] == 200).collect();
-    assert_eq!(winners.len(), 1, "{statuses:?}");
+    let responses = futures_util::future::join_all(uses).await;
+    let winners: Vec<usize> = (0..4).filter(|n| responses[*n].header("location").contains("passwordset=1")).collect();
+    assert_eq!(winners.len(), 1, "{responses:?}");
     assert_eq!(Visitor::new(&site).log_in("jo", &passwords[winners[0]]).await.status, 302);
 }
 
@@ -250,7 +251,7 @@ async fn a_site_without_mail_says_how_to_get_a_link() {
     // A link of the command line works there.
     store_key(&site, "admin", reset_key::stored("aVeryLongKeyOfLetters", now()));
     let key = open(&mut visitor, "/wp-login.php?login=admin&key=aVeryLongKeyOfLetters&action=rp").await;
-    assert_eq!(set(&mut visitor, &key, NEW, NEW).await.status, 200);
+    assert_eq!(set(&mut visitor, &key, NEW, NEW).await.status, 302);
     assert_eq!(Visitor::new(&site).log_in("admin", NEW).await.status, 302);
 }
 
@@ -292,7 +293,7 @@ async fn a_new_user_sets_a_password_with_a_link() {
     let key = open(&mut Visitor::new(&site), mail.link("action=rp").unwrap()).await;
     let mut ann = Visitor::new(&site);
     ann.get(path_of(mail.link("action=rp").unwrap())).await;
-    assert_eq!(set(&mut ann, &key, NEW, NEW).await.status, 200);
+    assert_eq!(set(&mut ann, &key, NEW, NEW).await.status, 302);
     assert_eq!(Visitor::new(&site).log_in("ann", NEW).await.status, 302);
     let notices = smtp.wait_for(ADMIN, 3);
     let of = |login: &str| {

@@ -55,8 +55,14 @@ fn challenge(page: &str) -> String {
     options_of(page)["challenge"].as_str().unwrap().to_owned()
 }
 
-/// The first half of adding a passkey. `code` is the proof of those who have a second factor.
+/// The first half of adding a passkey, with the page that it leads to. `code` is the proof of those who have a second factor.
 async fn ask(visitor: &mut Visitor<'_>, password: &str, code: &str) -> HttpResponse {
+    let asked = submit_name(visitor, password, code).await;
+    if asked.status == 302 { visitor.follow(&asked).await } else { asked }
+}
+
+/// Sends the form that leads to the page.
+async fn submit_name(visitor: &mut Visitor<'_>, password: &str, code: &str) -> HttpResponse {
     let nonce = field(&visitor.get(PAGE).await.body, "_svcnonce");
     let fields = [
         ("action", "add-passkey"),
@@ -268,10 +274,18 @@ async fn a_page_from_before_another_factor_adds_no_passkey() {
     let mut owner = logged_in(&site, "admin").await;
     let password = password(&site);
     let early = ask(&mut owner, &password, "").await.body;
+    assert!(!owner.get(PAGE).await.body.contains("data-passkey=\"add\""), "the page is shown once");
+    // What leads to the page, but was not followed.
+    let asked = submit_name(&mut owner, &password, "").await;
+    let unused = owner.cookies.iter().find(|(name, ..)| name.contains("once")).unwrap().clone();
+    assert!(asked.status == 302 && !asked.header("location").contains("Phone"), "{asked:?}");
     add(&mut owner, &mut Authenticator::new(&url, b"own", true), &password).await;
     let response = Authenticator::new(&url, b"other", true).create(&challenge(&early));
     let refused = save(&mut owner, &early, &response).await;
     assert!(refused.status == 400 && refused.body.contains("page has expired"), "{}", refused.body);
+    owner.cookies.push(unused);
+    let page = owner.get(PAGE).await.body;
+    assert!(page.contains("recovery codes are left") && !page.contains("data-passkey=\"add\""), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

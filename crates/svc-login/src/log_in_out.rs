@@ -20,7 +20,9 @@ use crate::{
     lost_password::REQUESTED,
     passkeys,
     rate_limit::{LoginFailure, seconds},
-    redirect, respond,
+    redirect,
+    reset_password::PASSWORD_SET,
+    respond,
     response::{CROSS_SITE, NO_NONCE, PrivateResponse},
     second_factor,
     sessions::{Factors, change_sessions},
@@ -125,6 +127,9 @@ impl LoginPages {
         let notice = match parts.query.get("checkemail") {
             "confirm" => REQUESTED,
             _ if parts.query.has("loggedout") => "You are logged out.",
+            _ if parts.query.has(PASSWORD_SET) => {
+                "Your new password has been set. All sessions with the old one have been logged out."
+            }
             _ => "",
         };
         self.form(StatusCode::OK, &settings, parts, &parts.query, "", notice)

@@ -30,6 +30,9 @@ use crate::{
 /// Maximum length of the user name and the key in a link, in bytes.
 const MAX_LINK: usize = 500;
 
+/// Query parameter of the log-in page after a password was set.
+pub(crate) const PASSWORD_SET: &str = "passwordset";
+
 /// The form.
 #[derive(Template)]
 #[template(path = "account/reset_password.html")]
@@ -40,14 +43,6 @@ struct ResetPasswordPage {
     login: String,
     action: String,
     hidden: Vec<Hidden>,
-}
-
-/// The page after the password was set.
-#[derive(Template)]
-#[template(path = "account/password_set.html")]
-struct PasswordSetPage {
-    page: Frame,
-    log_in: String,
 }
 
 impl LoginPages {
@@ -170,9 +165,7 @@ impl LoginPages {
             return Ok(self.refuse_reset(parts, settings, error));
         }
         tracing::info!(client = %parts.client, user = login, "a user has set a new password with a link");
-        let page = Frame::new(settings, "Password Set");
-        let template = PasswordSetPage { page, log_in: self.login_url(settings) };
-        let response = PrivateResponse::html(StatusCode::OK, &template);
-        Ok(response.cookies(self.reset_cookie(parts, settings, None)))
+        let to = redirect::with_query(&self.login_url(settings), &[(PASSWORD_SET, "1")]);
+        Ok(PrivateResponse::redirect(&to).cookies(self.reset_cookie(parts, settings, None)))
     }
 }

@@ -55,7 +55,13 @@ const DONE: &[(&str, &str)] =
 /// What the page shows once after some changes.
 const RECOVERY_CODES: &str = "recovery codes";
 
-/// Maximum length of a URL to which the page with the recovery codes leads, in bytes.
+/// What the page shows once after a form for a new passkey had the right password, and the right second factor of those that the user
+/// had then.
+fn new_passkey(session: &UserSession) -> String {
+    format!("new passkey {}", adding_browser(&session.token, session.two_factor.as_ref()))
+}
+
+/// Maximum length of a URL to which these pages lead, in bytes.
 const MAX_BACK: usize = 1_000;
 
 /// Message on sites on which browsers allow no passkeys.
@@ -206,6 +212,9 @@ impl LoginPages {
         if matches!(*request.method(), Method::GET | Method::HEAD) {
             if let Some(shown) = self.shown_once(parts, &session, RECOVERY_CODES) {
                 return Ok(self.recovery_codes_page(parts, &session, &shown.value).cookies(vec![shown.cookie]));
+            }
+            if let Some(shown) = self.shown_once(parts, &session, &new_passkey(&session)) {
+                return Ok(self.add_passkey_page(parts, &session, &shown.value)?.cookies(vec![shown.cookie]));
             }
             let back = parts.query.get("redirect_to");
             return self.two_factor_page(parts, &session, StatusCode::OK, back, None, String::new());
@@ -369,7 +378,7 @@ impl LoginPages {
             }
         };
         if adds_passkey {
-            return self.add_passkey_page(parts, session, form);
+            return self.to_add_passkey(parts, session, form);
         }
         tracing::info!(client = %parts.client, user = login, action, "a user has changed their two-factor log-in");
         Ok(match codes {
@@ -395,25 +404,39 @@ impl LoginPages {
         PrivateResponse::redirect(&redirect::with_query(&page, &[("done", done)]))
     }
 
+    /// A redirect to the page on which the browser makes a passkey, after a form with the right password and second factor.
+    fn to_add_passkey(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
+        let settings = &session.settings;
+        if self.ceremony(parts, settings, Purpose::Add, &session.token).is_none() {
+            let refusal = Refusal::new(StatusCode::BAD_REQUEST, NOT_HERE);
+            return self.refuse_two_factor(parts, session, form, refusal);
+        }
+        let name: String = form.get("passkey_name").chars().take(MAX_NAME).collect();
+        let back = redirect::on_site(form.get("redirect_to"), settings).filter(|url| url.len() <= MAX_BACK);
+        let back = back.unwrap_or_default();
+        let shown = json!({ "name": name, "redirect_to": back });
+        self.show_once(parts, session, &new_passkey(session), &shown, &self.two_factor_url(settings, &back))
+    }
+
     /// The page on which the browser makes a passkey. Only this page has challenges for new passkeys, so that they prove that the
     /// password, and the second factor if there is one, were right.
-    fn add_passkey_page(&self, parts: &PrivateRequest, session: &UserSession, form: &Form) -> Page {
+    fn add_passkey_page(&self, parts: &PrivateRequest, session: &UserSession, shown: &Value) -> Page {
         let settings = &session.settings;
         let browser = adding_browser(&session.token, session.two_factor.as_ref());
         let Some(ceremony) = self.ceremony(parts, settings, Purpose::Add, &browser) else {
-            let refusal = Refusal::new(StatusCode::BAD_REQUEST, NOT_HERE);
-            return self.refuse_two_factor(parts, session, form, refusal);
+            return self.two_factor_page(parts, session, StatusCode::OK, "", None, NOT_HERE.to_owned());
         };
+        let back = shown["redirect_to"].as_str().unwrap_or_default();
         let mut page = Frame::new(settings, "New Passkey");
         page.account = Some((session.display_name(), self.log_out_url(parts, session)));
         let known = session.two_factor.as_ref().map(|state| &state.passkeys);
         let template = AddPasskeyPage {
             page: self.scripted(page, settings, true),
-            name: form.get("passkey_name").chars().take(MAX_NAME).collect(),
+            name: shown["name"].as_str().unwrap_or_default().to_owned(),
             options: self.creation_options(&ceremony, session, known)?,
             action: self.admin_url(settings, PAGE),
-            back: self.two_factor_url(settings, form.get("redirect_to")),
-            redirect_to: form.get("redirect_to").to_owned(),
+            back: self.two_factor_url(settings, back),
+            redirect_to: back.to_owned(),
             nonce_field: self.nonce_field(),
             nonce: self.identities.nonce(&parts.cx, ACTION, session.nonce_subject()),
         };
