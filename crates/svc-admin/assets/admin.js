@@ -19,12 +19,12 @@ async function refresh(form) {
   if (!response.ok || number !== refreshes) return;
   const page = new DOMParser().parseFromString(text, "text/html");
   const main = document.getElementById("main");
-  for (const selector of ["form.list", ".empty", ".pager", ".views"]) {
+  for (const selector of ["form.list", ".empty", ".pager", ".views", ".tools"]) {
     main.querySelectorAll(":scope > " + selector + ", :scope > form[id^=reply-form]").forEach((node) => node.remove());
   }
   let place = form;
   for (const node of [...page.getElementById("main").children]) {
-    if (node.matches("form.list, .empty, .pager, form[id^=reply-form]")) {
+    if (node.matches(".tools, form.list, .empty, .pager, form[id^=reply-form]")) {
       place.after(node);
       place = node;
     }
@@ -44,7 +44,7 @@ document.querySelectorAll("input[data-search]").forEach((input) => {
 
 document.addEventListener("change", (event) => {
   const target = event.target;
-  if (target.matches("select[data-submit]")) target.form.requestSubmit();
+  if (target.matches("[data-submit]")) target.form.requestSubmit();
   if (target.matches("input[data-all]")) {
     target.form.querySelectorAll("td.pick input").forEach((box) => (box.checked = target.checked));
   }

@@ -29,17 +29,14 @@ impl AdminRequest<'_> {
         let page = self.layout("Comments", &self.url("edit-comments.php", &[])).await?;
         let view = self.param("comment_status");
         let (_, status, _) = VIEWS.iter().find(|(value, ..)| *value == view).unwrap_or(&VIEWS[0]);
-        let reply = self
+        let call = self
             .get("comments")
             .query("context", "edit")
             .query("status", *status)
             .query("search", self.param("s"))
             .query("post", self.param("p"))
-            .query("per_page", PER_PAGE.to_string())
-            .query("page", self.page_number().to_string())
-            .query("_fields", "id,post,author_name,author_email,date,content,link,status,_links")
-            .send()
-            .await?;
+            .query("_fields", "id,post,author_name,author_email,date,content,link,status,_links");
+        let reply = self.paged(call, PER_PAGE).send().await?;
         let comments = items(&reply.data);
         let titles = self.titles_of(comments.iter().filter_map(|comment| comment["post"].as_i64()).collect()).await?;
         let mut views = Vec::new();
@@ -59,6 +56,7 @@ impl AdminRequest<'_> {
             columns: ["Comment", "Author", "Post", "Date"].map(column).into(),
             rows: comments.iter().map(|comment| self.comment_row(comment, &titles)).collect(),
             field: "comment",
+            undo: self.undo(),
             actions: match *status {
                 "trash" | "spam" => vec![("restore", "Restore"), ("delete", "Delete permanently")],
                 _ => vec![("approve", "Approve"), ("hold", "Unapprove"), ("spam", "Spam"), ("trash", "Trash")],
@@ -141,28 +139,33 @@ impl AdminRequest<'_> {
         }
         let known = ["approve", "hold", "spam", "trash", "restore", "delete"];
         let Some((action, ids)) = requested(form, "comment", &known) else { return Err(unknown_action()) };
-        for id in ids {
+        for id in &ids {
             let route = format!("comments/{id}");
             let call = match action {
                 "delete" => self.call(Method::DELETE, route).query("force", "true"),
                 "trash" => self.call(Method::DELETE, route),
                 "restore" => {
                     let comment = self.get(&*route).query("context", "edit").send().await?.data;
-                    let status = if text(&comment, "/status") == "spam" { "unspam" } else { "untrash" };
+                    let status = match text(&comment, "/status") {
+                        "spam" => "unspam",
+                        "trash" => "untrash",
+                        // Undone twice, or by somebody else.
+                        _ => continue,
+                    };
                     self.post(route, json!({ "status": status }))
                 }
                 status => self.post(route, json!({ "status": status })),
             };
             call.send().await?;
         }
-        let done = match action {
-            "approve" => "approved",
-            "hold" => "held",
-            "spam" => "spam",
-            "trash" => "trashed",
-            "delete" => "deleted",
-            _ => "saved",
+        let (done, undo) = match action {
+            "approve" => ("approved", &[][..]),
+            "hold" => ("held", &[][..]),
+            "spam" => ("spam", &*ids),
+            "trash" => ("trashed", &*ids),
+            "delete" => ("deleted", &[][..]),
+            _ => ("saved", &[][..]),
         };
-        Ok(PrivateResponse::redirect(&self.after(done, &[])))
+        Ok(PrivateResponse::redirect(&self.after(done, undo)))
     }
 }

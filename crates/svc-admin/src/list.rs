@@ -8,11 +8,14 @@ use svc_login::{Form, PrivateResponse};
 use crate::{
     form::{Control, FormView},
     layout::{self, Layout, Link},
-    request::{AdminRequest, Reply},
+    request::{AdminRequest, Call, Reply},
 };
 
 /// Number of rows of a page.
 pub(crate) const PER_PAGE: u64 = 25;
+
+/// The parameter of the URL, and of the REST API, with the place of a page in its list.
+const CURSOR: &str = "cursor";
 
 /// Maximum number of rows that an action changes.
 const MOST_SELECTED: usize = 100;
@@ -30,11 +33,19 @@ pub(crate) struct List {
     pub(crate) search_label: &'static str,
     /// The words searched for.
     pub(crate) search: String,
-    /// Selections that restrict the list.
+    /// What restricts the list.
     pub(crate) filters: Vec<Filter>,
+    /// Filters that are shown on demand, or if one of them is used.
+    pub(crate) more_filters: Vec<Filter>,
     /// Fields that the search form sends as well.
     pub(crate) kept: Vec<(&'static str, String)>,
     pub(crate) columns: Vec<Column>,
+    /// Columns that can be chosen: values, labels, and whether each is shown.
+    pub(crate) choices: Vec<(String, String, bool)>,
+    /// The other way to show the list, as a grid or not.
+    pub(crate) other_view: Option<Link>,
+    /// Whether the rows are in a grid.
+    pub(crate) is_grid: bool,
     pub(crate) rows: Vec<Row>,
     /// Name of the field with the IDs of the selected rows.
     pub(crate) field: &'static str,
@@ -58,17 +69,54 @@ pub(crate) struct View {
     pub(crate) current: bool,
 }
 
-/// A selection that restricts the list.
+/// What restricts a list by a parameter of its URL.
 pub(crate) struct Filter {
-    pub(crate) name: &'static str,
-    pub(crate) label: &'static str,
+    pub(crate) name: String,
+    pub(crate) label: String,
+    pub(crate) control: FilterControl,
+}
+
+/// The control of a filter.
+pub(crate) enum FilterControl {
     /// Values, labels, and whether each is selected. The first one is for all.
-    pub(crate) options: Vec<(String, String, bool)>,
+    Choice(Vec<(String, String, bool)>),
+    /// A date: `2026-11-27`.
+    Date(String),
+    Text(String),
+}
+
+impl Filter {
+    pub(crate) fn new(name: impl Into<String>, label: impl Into<String>, control: FilterControl) -> Self {
+        Filter { name: name.into(), label: label.into(), control }
+    }
+
+    /// A choice among these options.
+    pub(crate) fn choice(
+        name: impl Into<String>,
+        label: impl Into<String>,
+        options: Vec<(String, String, bool)>,
+    ) -> Self {
+        Self::new(name, label, FilterControl::Choice(options))
+    }
+
+    /// Whether it restricts the list.
+    fn is_used(&self) -> bool {
+        match &self.control {
+            FilterControl::Choice(options) => !options.iter().any(|(value, _, selected)| *selected && value.is_empty()),
+            FilterControl::Date(value) | FilterControl::Text(value) => !value.is_empty(),
+        }
+    }
+}
+
+impl List {
+    fn uses_more_filters(&self) -> bool {
+        self.more_filters.iter().any(Filter::is_used)
+    }
 }
 
 /// A column.
 pub(crate) struct Column {
-    pub(crate) label: &'static str,
+    pub(crate) label: String,
     /// URL of the list sorted by the column; empty if it cannot be.
     pub(crate) sort: String,
     /// `ascending`, `descending`, or empty if the list is not sorted by the column.
@@ -145,6 +193,9 @@ pub(crate) fn cost(query: &Form, per_page: u64) -> Cost {
     if !query.get("s").is_empty() {
         return Cost::Heavy;
     }
+    if !query.get(CURSOR).is_empty() {
+        return Cost::Light;
+    }
     Cost::of_offset((page_number(query) - 1).saturating_mul(per_page))
 }
 
@@ -154,11 +205,20 @@ impl AdminRequest<'_> {
         page_number(&self.parts.query)
     }
 
+    /// The page of a list that the URL names: by the cursor of the page before, which costs the same far into the list, or by number.
+    pub(crate) fn paged<'a>(&self, call: Call<'a>, per_page: u64) -> Call<'a> {
+        let (call, cursor) = (call.query("per_page", per_page.to_string()), self.param(CURSOR));
+        if cursor.is_empty() && self.page_number() > 1 {
+            return call.query("page", self.page_number().to_string());
+        }
+        call.value(CURSOR, cursor.into())
+    }
+
     /// The URL of the shown list with this parameter replaced; an empty value removes it.
     pub(crate) fn with(&self, changes: &[(&str, &str)]) -> String {
         let path = self.parts.url.split('?').next().unwrap_or_default();
         let kept = self.parts.query.fields().filter(|(name, _)| {
-            !matches!(*name, "paged" | "done" | "undo") && !changes.iter().any(|(changed, _)| changed == name)
+            !matches!(*name, "paged" | CURSOR | "done" | "undo") && !changes.iter().any(|(changed, _)| changed == name)
         });
         let changed = changes.iter().filter(|(_, value)| !value.is_empty()).copied();
         let pairs: Vec<(&str, &str)> = kept.chain(changed).collect();
@@ -167,18 +227,18 @@ impl AdminRequest<'_> {
 
     pub(crate) fn pager(&self, reply: &Reply) -> Pager {
         let page = self.page_number();
-        let to = |page: u64| self.with(&[("paged", &page.to_string())]);
+        let to = |page: u64, cursor: &str| self.with(&[("paged", &page.to_string()), (CURSOR, cursor)]);
         Pager {
             page,
             pages: reply.pages,
             total: reply.total,
-            previous: if page > 1 { to(page.saturating_sub(1)) } else { String::new() },
-            next: if page < reply.pages { to(page.saturating_add(1)) } else { String::new() },
+            previous: if page > 1 { to(page.saturating_sub(1), "") } else { String::new() },
+            next: if page < reply.pages { to(page.saturating_add(1), &reply.next) } else { String::new() },
         }
     }
 
     /// A column by which the list can be sorted. `default` is the order of a list without parameters, if it is by this column.
-    pub(crate) fn sortable(&self, label: &'static str, by: &str, default: Option<&'static str>) -> Column {
+    pub(crate) fn sortable(&self, label: impl Into<String>, by: &str, default: Option<&'static str>) -> Column {
         let current = match self.param("orderby") {
             "" => default.unwrap_or_default(),
             sorted if sorted == by => {
@@ -193,10 +253,10 @@ impl AdminRequest<'_> {
         let order = match current {
             "ascending" => "desc",
             "descending" => "asc",
-            _ if by == "date" => "desc",
+            _ if matches!(by, "date" | "modified") => "desc",
             _ => "asc",
         };
-        Column { label, sort: self.with(&[("orderby", by), ("order", order)]), sorted: current }
+        Column { label: label.into(), sort: self.with(&[("orderby", by), ("order", order)]), sorted: current }
     }
 
     pub(crate) fn show_list(&self, page: Layout, list: List, form: Option<&FormView>) -> PrivateResponse {
@@ -239,8 +299,8 @@ pub(crate) fn requested(form: &Form, field: &str, actions: &[&'static str]) -> O
 }
 
 /// A column that does not sort.
-pub(crate) fn column(label: &'static str) -> Column {
-    Column { label, sort: String::new(), sorted: "" }
+pub(crate) fn column(label: impl Into<String>) -> Column {
+    Column { label: label.into(), sort: String::new(), sorted: "" }
 }
 
 /// A date of the REST API for people: `2026-11-26 09:30`.

@@ -25,21 +25,26 @@ impl AdminRequest<'_> {
     pub(crate) async fn list_media(&self) -> Page {
         let page = self.layout("Media", &self.url("upload.php", &[])).await?;
         let kind = self.param("kind");
-        let reply = self
+        let call = self
             .get("media")
             .query("context", "edit")
             .query("media_type", KINDS.iter().map(|(kind, _)| *kind).find(|known| *known == kind).unwrap_or_default())
             .query("search", self.param("s"))
-            .query("per_page", PER_PAGE.to_string())
-            .query("page", self.page_number().to_string())
-            .query("_fields", "id,title,date,alt_text,media_type,mime_type,source_url,media_details,post,_links")
-            .send()
-            .await?;
+            .query("_fields", "id,title,date,alt_text,media_type,mime_type,source_url,media_details,post,_links");
+        let reply = self.paged(call, PER_PAGE).send().await?;
+        let is_grid = self.param("view") == "grid";
+        let other_view = match is_grid {
+            true => Link::new("Show as a list", self.with(&[("view", "")])),
+            false => Link::new("Show as a grid", self.with(&[("view", "grid")])),
+        };
         let option = |(value, label): &(&str, &str)| ((*value).to_owned(), (*label).to_owned(), *value == kind);
         let list = List {
             search_label: "Search",
             search: self.param("s").to_owned(),
-            filters: vec![Filter { name: "kind", label: "Kind of file", options: KINDS.iter().map(option).collect() }],
+            filters: vec![Filter::choice("kind", "Kind of file", KINDS.iter().map(option).collect())],
+            kept: self.kept(&["view"]),
+            other_view: Some(other_view),
+            is_grid,
             columns: ["", "File", "Date"].map(crate::list::column).into(),
             rows: items(&reply.data).iter().map(|file| self.file_row(file)).collect(),
             field: "post",

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use http::Method;
 use serde_json::{Map, Value};
 use svc_auth::caps::Object;
-use svc_login::{PrivateRequest, UserSession};
+use svc_login::{Form, PrivateRequest, UserSession};
 use svc_routing::{Server, Validators};
 use svc_schema::Error;
 use svc_site::{access::Access, mail::accounts::NewUserMails};
@@ -32,6 +32,8 @@ pub(crate) struct Reply {
     pub(crate) total: u64,
     /// Number of pages of a list.
     pub(crate) pages: u64,
+    /// The cursor of the next page of a list that is read with cursors; empty at the end.
+    pub(crate) next: String,
     /// The state of the object, for [`Call::if_match`].
     pub(crate) state: String,
 }
@@ -66,6 +68,12 @@ impl<'a> AdminRequest<'a> {
     /// A request with another method.
     pub(crate) fn call(&'a self, method: Method, route: impl Into<String>) -> Call<'a> {
         Call { request: self, method, route: route.into(), query: Map::new(), body: None, if_match: None, mails: None }
+    }
+
+    /// The responses to reads of these paths, which a script of the page then need not request.
+    pub(crate) async fn preload(&self, paths: &[(Method, &str)]) -> Map<String, Value> {
+        let caller = self.admin.pages.rest_request(&self.session, &self.parts, Method::GET, "/");
+        self.server.preload(paths, &caller).await
     }
 
     /// A parameter of the page's URL.
@@ -125,6 +133,12 @@ impl Call<'_> {
         self
     }
 
+    /// Adds a query parameter, even if it is empty.
+    pub(crate) fn value(mut self, name: &str, value: Value) -> Self {
+        self.query.insert(name.to_owned(), value);
+        self
+    }
+
     /// Requires that the object is still in this state, unless it is empty.
     pub(crate) fn if_match(mut self, state: &str) -> Self {
         if !state.is_empty() {
@@ -161,6 +175,7 @@ impl Call<'_> {
             served.headers.get(&header).and_then(|text| text.parse().ok()).unwrap_or(0)
         };
         let (total, pages) = (number("Total"), number("TotalPages"));
+        let next = served.headers.get("Link").map(next_cursor).unwrap_or_default();
         let Validators { state, .. } = served.validators;
         let data = served.body.into_value();
         if served.status.is_client_error() || served.status.is_server_error() {
@@ -168,7 +183,7 @@ impl Call<'_> {
             let error = error.with_data(data["data"].clone()).with_status(served.status.as_u16());
             return Err(error);
         }
-        Ok(Reply { data, total, pages, state: state.unwrap_or_default() })
+        Ok(Reply { data, total, pages, next, state: state.unwrap_or_default() })
     }
 
     /// The number of items on all pages of a list.
@@ -179,6 +194,13 @@ impl Call<'_> {
         let call = Call { method: Method::HEAD, ..self };
         Ok(call.query("per_page", "1").send().await?.total)
     }
+}
+
+/// The cursor in the link to the next page, of the values of a `Link` header.
+fn next_cursor(links: &str) -> String {
+    let next = links.split('<').filter_map(|link| link.split_once('>')).find(|(_, rest)| rest.contains("rel=\"next\""));
+    let query = next.and_then(|(url, _)| url.split_once('?')).map_or("", |(_, query)| query);
+    Form::parse(query).get("cursor").to_owned()
 }
 
 /// A text in a response; empty if it is missing.

@@ -7,9 +7,9 @@ use svc_schema::Error;
 
 use crate::{
     form::{self, Control, Field, FormView},
-    layout::{Link, TaxonomyInfo, plain},
+    layout::{Link, TaxonomyInfo, TypeInfo, plain},
     list::{Cell, List, Row, column, requested},
-    posts::{allows, unknown_action},
+    posts::{allows, filters::term_param, unknown_action},
     request::{AdminRequest, items, text},
 };
 
@@ -55,15 +55,11 @@ impl AdminRequest<'_> {
 
     async fn terms_page(&self, info: &TaxonomyInfo, fields: Vec<form::FieldView>, status: StatusCode) -> Page {
         let page = self.layout(&info.plural, &self.terms_url(&info.name)).await?;
-        let reply = self
-            .get(&info.rest_base)
-            .query("context", "edit")
-            .query("search", self.param("s"))
-            .query("per_page", PER_PAGE.to_string())
-            .query("page", self.page_number().to_string())
-            .query("_fields", "id,name,slug,count,parent,link,_links")
-            .send()
-            .await?;
+        let call = self.get(&info.rest_base).query("context", "edit").query("search", self.param("s"));
+        let call = call.query("_fields", "id,name,slug,count,parent,link,_links");
+        let reply = self.paged(call, PER_PAGE).send().await?;
+        let types = self.types().await?;
+        let of_type = types.iter().find(|post_type| post_type.taxonomies.contains(&info.name));
         let is_search = !self.param("s").is_empty();
         let rows = in_tree(items(&reply.data), !is_search);
         let list = List {
@@ -71,7 +67,7 @@ impl AdminRequest<'_> {
             search: self.param("s").to_owned(),
             kept: self.kept(&["taxonomy"]),
             columns: ["Name", "Slug", "Posts"].map(column).into(),
-            rows: rows.into_iter().map(|(term, depth)| self.term_row(term, depth, info)).collect(),
+            rows: rows.into_iter().map(|(term, depth)| self.term_row(term, depth, info, of_type)).collect(),
             field: "term",
             actions: if info.can_manage { vec![("delete", "Delete")] } else { Vec::new() },
             empty: format!("There are no {} yet.", info.plural.to_lowercase()),
@@ -90,7 +86,8 @@ impl AdminRequest<'_> {
         Ok(self.show_list(page, list, Some(&view)).with_status(status))
     }
 
-    fn term_row(&self, term: &Value, depth: usize, info: &TaxonomyInfo) -> Row {
+    /// The row of a term. `of_type` is the post type whose list the number of posts leads to.
+    fn term_row(&self, term: &Value, depth: usize, info: &TaxonomyInfo, of_type: Option<&TypeInfo>) -> Row {
         let id = term["id"].as_i64().unwrap_or_default();
         let name = plain(text(term, "/name"));
         let edit = self.url("term.php", &[("taxonomy", &info.name), ("tag_ID", &id.to_string())]);
@@ -101,7 +98,13 @@ impl AdminRequest<'_> {
             cells: vec![
                 if allows(term, "PUT") { Cell::Link(Link::new(label, edit), Vec::new()) } else { Cell::Text(label) },
                 Cell::Text(text(term, "/slug").to_owned()),
-                Cell::Text(term["count"].to_string()),
+                match of_type {
+                    Some(post_type) if term["count"] != 0 => {
+                        let query = [("post_type", &*post_type.name), (&*term_param(&info.name), &*id.to_string())];
+                        Cell::Links(vec![Link::new(term["count"].to_string(), self.url("edit.php", &query))])
+                    }
+                    _ => Cell::Text(term["count"].to_string()),
+                },
             ],
             links: vec![Link::new("View", text(term, "/link"))],
             name,
@@ -193,7 +196,7 @@ impl AdminRequest<'_> {
 }
 
 /// Terms with their depth, each after its parent, if the list has it. Without `nested` they stay as they are.
-fn in_tree(terms: &[Value], nested: bool) -> Vec<(&Value, usize)> {
+pub(crate) fn in_tree(terms: &[Value], nested: bool) -> Vec<(&Value, usize)> {
     if !nested {
         return terms.iter().map(|term| (term, 0)).collect();
     }

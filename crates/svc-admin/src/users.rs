@@ -42,13 +42,11 @@ impl AdminRequest<'_> {
             .query("context", "edit")
             .query("search", self.param("s"))
             .query("roles", role)
-            .query("per_page", PER_PAGE.to_string())
-            .query("page", self.page_number().to_string())
             .query("_fields", FIELDS);
         if let by @ ("name" | "email" | "registered_date") = self.param("orderby") {
             call = call.query("orderby", by).query("order", if self.param("order") == "desc" { "desc" } else { "asc" });
         }
-        let reply = call.send().await?;
+        let reply = self.paged(call, PER_PAGE).send().await?;
         let roles = self.roles()?;
         let option = |(value, label): &(String, String)| (value.clone(), label.clone(), value == role);
         let all = (String::new(), "All roles".to_owned(), role.is_empty());
@@ -56,11 +54,11 @@ impl AdminRequest<'_> {
             new: self.can("create_users").then(|| Link::new("New user", self.url("user-new.php", &[]))),
             search_label: "Search",
             search: self.param("s").to_owned(),
-            filters: vec![Filter {
-                name: "role",
-                label: "Role",
-                options: std::iter::once(all).chain(roles.iter().map(option)).collect(),
-            }],
+            filters: vec![Filter::choice(
+                "role",
+                "Role",
+                std::iter::once(all).chain(roles.iter().map(option)).collect(),
+            )],
             kept: self.kept(&["orderby", "order"]),
             columns: vec![
                 self.sortable("Name", "name", Some("ascending")),

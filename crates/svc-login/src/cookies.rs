@@ -106,5 +106,11 @@ pub(crate) fn page_cookie(name: &str, value: Option<&str>, url: &str, tls: bool)
     set(name, value.unwrap_or(" "), &path, lifetime, tls)
 }
 
+/// A cookie that keeps a choice of the user on the page with this URL, and those below it, for a year.
+pub(crate) fn choice_cookie(name: &str, value: &str, url: &str, tls: bool) -> String {
+    let path = svc_text::parse_url(url).and_then(|url| url.path).unwrap_or_default();
+    set(name, value, &path, "; Max-Age=31536000", tls)
+}
+
 /// Value of the test cookie.
 pub(crate) const TEST: &str = "WP Cookie check";

@@ -261,6 +261,11 @@ impl LoginPages {
             && self.identities.is_nonce(&parts.cx, nonce, action, session.nonce_subject())
     }
 
+    /// A cookie that keeps a choice of the user about the pages of the administration area for a year.
+    pub fn choice_cookie(&self, parts: &PrivateRequest, session: &UserSession, name: &str, value: &str) -> String {
+        cookies::choice_cookie(name, value, &self.admin_url(&session.settings, ""), parts.tls)
+    }
+
     /// A request to the REST API with this user's rights. A route without a leading slash is one of the default namespace.
     pub fn rest_request(
         &self,

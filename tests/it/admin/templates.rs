@@ -75,7 +75,7 @@ async fn templates_are_edited_reset_and_deleted() {
     let refused = submit(&mut visitor, PAGE, &[("title", "???"), ("action", "save")], false).await;
     assert_eq!(refused.status, 400, "{}", refused.body);
     assert_eq!(submit(&mut visitor, &footer, &[("action", "nonsense")], false).await.status, 400);
-    for text in HOSTILE {
+    for text in &ATTACKS {
         let query = encode(text);
         let page = visitor.get(&format!("{PAGE}?postType={query}&postId={query}")).await;
         assert!(page.status == 404 && !page.body.contains("<script>alert"), "{text}: {}", page.status);

@@ -79,7 +79,7 @@ async fn the_content_is_downloaded() {
     assert!(drafts.body.contains("A draft") && !drafts.body.contains("In the file"), "{}", drafts.body);
     let refused = visitor.get(&format!("{EXPORT}?download=1&from=soon")).await;
     assert!(refused.status == 400 && refused.body.contains("2026-01-31"), "{}", refused.body);
-    for text in HOSTILE {
+    for text in &ATTACKS {
         let query = encode(text);
         let page = visitor.get(&format!("{EXPORT}?download=1&content={query}&status={query}&author={query}")).await;
         assert_eq!(page.status, 200, "{text}");

@@ -1,15 +1,19 @@
 //! The lists of posts, pages and other post types.
 
+mod columns;
+pub(crate) mod filters;
+
 use http::Method;
 use serde_json::{Value, json};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_schema::Error;
 
 use crate::{
-    layout::{self, Link, TaxonomyInfo, TypeInfo, plain},
-    list::{Cell, Filter, List, PER_PAGE, Row, View, date_cell, requested},
+    layout::{self, Link, TypeInfo, plain},
+    list::{Cell, List, PER_PAGE, Row, View, date_cell, requested},
     request::{AdminRequest, items, text},
 };
+use columns::ExtraColumn;
 
 /// The views of a list: values of the parameter `status`, and their labels. The first one has all but the trash.
 const VIEWS: &[(&str, &str)] = &[
@@ -23,10 +27,7 @@ const VIEWS: &[(&str, &str)] = &[
 ];
 
 /// What the list shows of a post.
-const FIELDS: &str = "id,title,status,date,modified,link,author,sticky,parent,categories,_links";
-
-/// The most terms that a filter lists.
-const MOST_TERMS: &str = "100";
+const FIELDS: &str = "id,title,status,date,link,author,sticky,_links";
 
 /// The label of a status that a row shows; empty for published posts.
 pub(crate) fn status_label(status: &str) -> String {
@@ -72,27 +73,25 @@ impl AdminRequest<'_> {
         let info = self.post_type(self.param("post_type")).await?;
         let page = self.layout(&info.plural, &self.list_url(&info.name)).await?;
         let status = VIEWS.iter().map(|(status, _)| *status).find(|s| *s == self.param("post_status")).unwrap_or("any");
-        let category = self.category_of(&info).await?;
-        let mut call = self
-            .get(&info.rest_base)
-            .query("context", "edit")
-            .query("status", status)
-            .query("search", self.param("s"))
-            .query("per_page", PER_PAGE.to_string())
-            .query("page", self.page_number().to_string())
-            .query("_fields", FIELDS)
-            .query("author", self.param("author"));
-        if let Some((taxonomy, _)) = &category {
-            call = call.query(&taxonomy.rest_base, self.param("term"));
+        let mut taxonomies = self.taxonomies().await?;
+        taxonomies.retain(|taxonomy| info.taxonomies.contains(&taxonomy.name));
+        let meta = self.indexed_meta(&info.rest_base).await?;
+        let filters = self.post_filters(&taxonomies, &meta).await?;
+        let extra = ExtraColumn::all(taxonomies, &meta);
+        let is_chosen = self.chosen_columns(&info, &extra);
+        let chosen: Vec<&ExtraColumn> =
+            extra.iter().zip(&is_chosen).filter_map(|(column, chosen)| chosen.then_some(column)).collect();
+        let fields = chosen.iter().fold(FIELDS.to_owned(), |fields, column| format!("{fields},{}", column.field()));
+        let call = self.get(&info.rest_base).query("context", "edit").query("status", status);
+        let mut call = filters.restrict(call.query("search", self.param("s")).query("_fields", fields));
+        let by = self.param("orderby");
+        if matches!(by, "title" | "date" | "author" | "modified")
+            || meta.iter().any(|field| by.strip_prefix("meta.") == Some(field))
+        {
+            call = call.query("orderby", by).query("order", if self.param("order") == "desc" { "desc" } else { "asc" });
         }
-        call = match self.param("orderby") {
-            by @ ("title" | "date" | "author" | "modified") => {
-                call.query("orderby", by).query("order", if self.param("order") == "desc" { "desc" } else { "asc" })
-            }
-            _ => call,
-        };
-        let reply = match call.send().await {
-            Err(error) if error.code() == "rest_post_invalid_page_number" => {
+        let reply = match self.paged(call, PER_PAGE).send().await {
+            Err(error) if matches!(error.code(), "rest_post_invalid_page_number" | "rest_invalid_cursor") => {
                 return Ok(PrivateResponse::redirect(&self.with(&[])));
             }
             reply => reply?,
@@ -103,7 +102,12 @@ impl AdminRequest<'_> {
         authors.dedup();
         let names = self.names_of(&authors).await?;
         let block_editor = self.has_block_editor(&info);
-        let row = |post: &Value| self.post_row(post, &info, block_editor, &names);
+        let term_names = self.term_names(&chosen, posts).await?;
+        let row = |post: &Value| {
+            let mut row = self.post_row(post, &info, block_editor, &names);
+            row.cells.extend(chosen.iter().map(|column| self.extra_cell(column, post, &term_names)));
+            row
+        };
         let has_trash = status == "trash";
         let list = List {
             new: info
@@ -117,13 +121,22 @@ impl AdminRequest<'_> {
             views: self.views(&info, status).await?,
             search_label: "Search",
             search: self.param("s").to_owned(),
-            filters: category.map(|(_, filter)| filter).into_iter().collect(),
-            kept: self.kept(&["post_type", "post_status", "author", "orderby", "order"]),
-            columns: vec![
+            filters: filters.shown,
+            more_filters: filters.more,
+            kept: self.kept(&["post_type", "post_status", "orderby", "order"]),
+            columns: [
                 self.sortable("Title", "title", None),
                 self.sortable("Author", "author", None),
                 self.sortable("Date", "date", Some("descending")),
-            ],
+            ]
+            .into_iter()
+            .chain(chosen.iter().map(|column| self.extra_column(column)))
+            .collect(),
+            choices: extra
+                .iter()
+                .zip(is_chosen)
+                .map(|(column, chosen)| (column.key(), column.label().to_owned(), chosen))
+                .collect(),
             rows: posts.iter().map(row).collect(),
             field: "post",
             actions: if has_trash {
@@ -213,23 +226,6 @@ impl AdminRequest<'_> {
         Ok(views)
     }
 
-    /// The first hierarchical taxonomy of the type, and the selection of its terms.
-    async fn category_of(&self, info: &TypeInfo) -> Result<Option<(TaxonomyInfo, Filter)>, Error> {
-        let own = |t: &TaxonomyInfo| t.hierarchical && info.taxonomies.contains(&t.name);
-        let Some(taxonomy) = self.taxonomies().await?.into_iter().find(own) else { return Ok(None) };
-        let call = self.get(&taxonomy.rest_base).query("per_page", MOST_TERMS).query("_fields", "id,name");
-        let terms = call.send().await?.data;
-        let current = self.param("term");
-        let option = |term: &Value| {
-            let id = term["id"].to_string();
-            let selected = id == current;
-            (id, plain(text(term, "/name")), selected)
-        };
-        let all = (String::new(), format!("All {}", taxonomy.plural.to_lowercase()), current.is_empty());
-        let options = std::iter::once(all).chain(items(&terms).iter().map(option)).collect();
-        Ok(Some((taxonomy, Filter { name: "term", label: "Category", options })))
-    }
-
     /// The parameters of the page's URL that its search form sends as well.
     pub(crate) fn kept(&self, names: &[&'static str]) -> Vec<(&'static str, String)> {
         let value = |name: &&'static str| (*name, self.param(name).to_owned());
@@ -248,6 +244,9 @@ impl AdminRequest<'_> {
 
     /// Changes the selected posts or files of a list.
     pub(crate) async fn change_posts(&self, form: &Form) -> Page {
+        if form.get("action") == "columns" {
+            return self.choose_columns(form).await;
+        }
         let base = if self.parts.url.contains("upload.php") {
             "media".to_owned()
         } else {
