@@ -10,8 +10,8 @@ use axum::{
     extract::{Path, RawQuery, State},
     response::{IntoResponse as _, Response},
 };
-use http::{StatusCode, header};
-use serde_json::json;
+use http::{Method, StatusCode, header};
+use serde_json::{Map, Value, json};
 use svc_login::{Form, Page, PrivateResponse};
 use svc_packages::block_editor::InstalledEditor;
 use svc_schema::Error;
@@ -38,6 +38,26 @@ const SERVED: [(&str, &str, &str); 3] = [
 /// with a `blob:` URL and the page's base URL, and embedded pages in frames.
 const SOURCES: &str = "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob: http: https:; media-src 'self' \
                        blob: http: https:; connect-src 'self'; font-src 'self' data:; frame-src 'self' blob: https:; base-uri 'self'";
+
+/// What the editor reads of the API's index.
+const INDEX_FIELDS: [&str; 16] = [
+    "description",
+    "gmt_offset",
+    "home",
+    "image_max_bit_depth",
+    "image_sizes",
+    "image_size_threshold",
+    "image_strip_meta",
+    "name",
+    "site_icon",
+    "site_icon_url",
+    "site_logo",
+    "timezone_string",
+    "url",
+    "page_for_posts",
+    "page_on_front",
+    "show_on_front",
+];
 
 /// Title of a new post. A post without a title and a content cannot be stored.
 const NEW_TITLE: &str = "Untitled";
@@ -128,6 +148,7 @@ impl AdminRequest<'_> {
             "autosave": autosave.map(|autosave| autosave.url),
             "maxUpload": admin.max_upload,
             "contentCss": admin.block_editor_file(&editor, "content.css"),
+            "preload": self.editor_responses(&info, &post).await,
             "lock": { "url": self.edit_url(id), "fields": { admin.pages.nonce_field(): self.nonce() } },
         });
         let page = BlockEditorPage {
@@ -139,6 +160,52 @@ impl AdminRequest<'_> {
             edit: self.edit_url(id),
         };
         Ok(PrivateResponse::html(StatusCode::OK, &page).sources(SOURCES))
+    }
+
+    /// The responses that the editor needs before it can show the post.
+    async fn editor_responses(&self, info: &TypeInfo, post: &Value) -> Map<String, Value> {
+        let brand = &self.admin.pages.identities.site.brand;
+        let (root, base, id) = (format!("/{}", brand.namespace()), info.rest_base.as_str(), &post["id"]);
+        let theme =
+            self.get("themes").query("status", "active").send().await.map(|reply| reply.data).unwrap_or_default();
+        let links = theme[0]["_links"].as_object().into_iter().flatten();
+        let styles = links.filter(|(relation, _)| relation.ends_with(":user-global-styles"));
+        let styles = styles.filter_map(|(_, links)| links[0]["href"].as_str()?.rsplit(['/', '=']).next()).next();
+        let theme = text(&theme, "/0/stylesheet");
+        let template = if info.name == "page" { "page".to_owned() } else { format!("single-{}", info.name) };
+        let template = match text(post, "/slug") {
+            "" => template,
+            slug => format!("{template}-{slug}"),
+        };
+        let mut reads = vec![
+            format!("/{}/settings", brand.side_namespace("block-editor")),
+            format!("/?_fields={}", INDEX_FIELDS.join("%2C")),
+            format!("{root}/users/me"),
+            format!("{root}/users/{}?context=view&_fields=id%2Cname", post["author"]),
+            format!("{root}/types?context=view"),
+            format!("{root}/types/{}?context=edit", info.name),
+            format!("{root}/taxonomies?context=view"),
+            format!("{root}/taxonomies?context=edit"),
+            format!("{root}/settings"),
+            format!("{root}/block-patterns/categories"),
+            format!("{root}/templates/lookup?slug=front-page"),
+            format!("{root}/templates/lookup?slug={template}"),
+            format!("{root}/themes?context=edit&status=active"),
+            format!("{root}/global-styles/themes/{theme}?context=view"),
+            format!("{root}/global-styles/themes/{theme}/variations?context=view"),
+            format!("{root}/{base}/{id}?context=edit"),
+            format!("{root}/{base}/{id}/autosaves?context=edit"),
+        ];
+        let mut options: Vec<String> =
+            [base, "media", "pages", "blocks", "templates", "settings"].map(|base| format!("{root}/{base}")).into();
+        if let Some(styles) = styles {
+            let context = if self.can("edit_theme_options") { "edit" } else { "view" };
+            reads.push(format!("{root}/global-styles/{styles}?context={context}"));
+            options.push(format!("{root}/global-styles/{styles}"));
+        }
+        let reads = reads.iter().map(|path| (Method::GET, path.as_str()));
+        let paths: Vec<_> = reads.chain(options.iter().map(|path| (Method::OPTIONS, path.as_str()))).collect();
+        self.preload(&paths).await
     }
 }
 

@@ -11,18 +11,38 @@ const WITHOUT_BODY = [204, 205, 304];
 export function translateBrand({ brand, root }) {
   if (brand === "wp") return;
   const send = window.fetch.bind(window);
-  const branded = (path) => path.replace(/^(\/?)wp(?=\/v2\b|-[a-z-]+\/v1\b)/, `$1${brand}`);
   window.fetch = async (url, options = {}) => {
     if (typeof url !== "string" || !url.startsWith(root)) return send(url, options);
-    const path = url.slice(root.length);
+    const path = branded(url.slice(root.length), brand);
     const headers = withPrefix(options.headers, "x-wp-", `x-${brand}-`);
     let { body } = options;
     if (path.startsWith("batch/") && typeof body === "string") {
       const { requests, ...others } = JSON.parse(body);
-      body = JSON.stringify({ ...others, requests: requests.map((r) => ({ ...r, path: branded(r.path) })) });
+      body = JSON.stringify({ ...others, requests: requests.map((r) => ({ ...r, path: branded(r.path, brand) })) });
     }
-    return translated(await send(root + branded(path), { ...options, headers, body }), brand);
+    return translated(await send(root + path, { ...options, headers, body }), brand);
   };
+}
+
+/** The path of a request with the brand in WordPress's namespaces. */
+export function branded(path, brand) {
+  return path.replace(/^(\/?)wp(?=\/v2\b|-[a-z-]+\/v1\b)/, `$1${brand}`);
+}
+
+/**
+ * Adds WordPress's names to the responses that the page has, as `translateBrand` does to others.
+ *
+ * @param {{OPTIONS?: object}} responses by path, as `apiFetch.createPreloadingMiddleware` reads them
+ * @param {string} brand
+ */
+export function translateResponses({ OPTIONS = {}, ...responses }, brand) {
+  if (brand !== "wp") {
+    for (const response of [...Object.values(responses), ...Object.values(OPTIONS)]) {
+      response.headers = withPrefix(response.headers, `x-${brand}-`, "x-wp-");
+      addRelations(response.body, `${brand}:`);
+    }
+  }
+  return { ...responses, OPTIONS };
 }
 
 /** Headers with a copy of each whose name has a prefix under the name with another. */

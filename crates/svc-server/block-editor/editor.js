@@ -10,7 +10,7 @@ import "@wordpress/format-library";
 import * as hooks from "@wordpress/hooks";
 import { store as notices } from "@wordpress/notices";
 import { store as preferences } from "@wordpress/preferences";
-import { translateBrand } from "./brand.js";
+import { branded, translateBrand, translateResponses } from "./brand.js";
 
 const config = JSON.parse(document.getElementById("block-editor-config").textContent);
 
@@ -71,6 +71,9 @@ async function start() {
   const nonce = apiFetch.createNonceMiddleware(config.nonce);
   apiFetch.use(apiFetch.createRootURLMiddleware(config.root));
   apiFetch.use(nonce);
+  apiFetch.use(apiFetch.createPreloadingMiddleware(translateResponses(config.preload, config.brand)));
+  // The one that is added last is the first to get a request: the responses of the page have the brand's paths.
+  apiFetch.use((options, next) => next(options.path ? { ...options, path: branded(options.path, config.brand) } : options));
   apiFetch.use(apiFetch.mediaUploadMiddleware);
   apiFetch.nonceMiddleware = nonce;
   apiFetch.nonceEndpoint = config.nonceUrl;

@@ -217,3 +217,37 @@ async fn its_settings_are_those_of_the_theme() {
     // WordPress itself does not have the route, so that the index does not list it.
     assert!(!site.get("/svc-json/").await.body.contains("block-editor/v1/settings"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_has_what_the_api_responds_to_its_user() {
+    let site = Site::start().await;
+    install_files(&site, "one");
+    let admin = site.app_password();
+    for (role, may_change_settings) in [("administrator", true), ("contributor", false)] {
+        user(&site, &admin, role, role).await;
+        let mut visitor = logged_in(&site, role).await;
+        let created = submit_new(&mut visitor, &format!("{PAGE}?post_type=post")).await;
+        let page = visitor.get(created.header("location")).await.body;
+        let config = config_of(&page);
+        let nonce = config["nonce"].as_str().unwrap().to_owned();
+        let preload = config["preload"].as_object().unwrap();
+        let reads =
+            preload.iter().filter(|(path, _)| *path != "OPTIONS").map(|(path, response)| ("GET", path, response));
+        let options = preload["OPTIONS"].as_object().unwrap().iter();
+        let all: Vec<_> = reads.chain(options.map(|(path, response)| ("OPTIONS", path, response))).collect();
+        let has = |wanted: &str| all.iter().any(|(method, path, _)| *method == "GET" && path.starts_with(wanted));
+        for path in
+            ["/svc-block-editor/v1/settings", "/svc/v2/posts/", "/svc/v2/types/post?", "/svc/v2/templates/lookup"]
+        {
+            assert!(has(path), "{role} {path}");
+        }
+        assert_eq!(has("/svc/v2/settings"), may_change_settings, "{role}");
+        for (method, path, response) in all {
+            let served = visitor.request(method, &format!("/svc-json{path}"), &[("X-SVC-Nonce", &nonce)], "").await;
+            assert_eq!(served.status, 200, "{role} {method} {path}");
+            assert_eq!(response["body"], served.json(), "{role} {method} {path}");
+            let allow = response["headers"]["Allow"].as_str().unwrap_or_default();
+            assert_eq!(allow, served.header("allow"), "{role} {method} {path}");
+        }
+    }
+}

@@ -182,10 +182,11 @@ fn install(content: &Path, npm: &str) -> Result<()> {
     note("Building the editor …");
     folder.npm(npm, &["run", "build"])?;
     block_editor::install(content, &folder.path.join(BUILT), &recipe(), &version).context("cannot store the editor")?;
-    drop(folder);
     say(&format!(
         "Installed the block editor {version}. Lists of posts link to it; a running server needs no restart."
     ));
+    note("Removing the folder of the build …");
+    drop(folder);
     Ok(())
 }
 
