@@ -98,8 +98,7 @@ impl AdminRequest<'_> {
         }
         let mut address = Vec::new();
         if has("slug") {
-            let link = plain(text(item, "/link"));
-            address.push(Field::new("slug", "Slug", Control::Line("text")).help(link));
+            address.push(Field::new("slug", "Slug", Control::Line("text")).help(final_url(item)));
         }
         if has("parent") && info.hierarchical {
             address.push(Field::new("parent", "Parent", Control::Choice(self.parents(info, item).await?)));
@@ -238,4 +237,16 @@ fn registered_fields(schema: &Value) -> Vec<Field> {
     let added = schema.as_object().into_iter().flatten().filter(|(name, _)| !BUILT_IN.contains(&&***name));
     let added = added.filter_map(|(name, schema)| field("", name, schema));
     meta.chain(added).collect()
+}
+
+/// The URL that a post has once it is published.
+fn final_url(item: &Value) -> String {
+    let slug = match text(item, "/slug") {
+        "" => text(item, "/generated_slug"),
+        slug => slug,
+    };
+    match text(item, "/permalink_template") {
+        "" => plain(text(item, "/link")),
+        template => template.replace("%postname%", slug).replace("%pagename%", slug),
+    }
 }
