@@ -121,7 +121,14 @@ class Page {
     };
     title.addEventListener("input", fit);
     title.addEventListener("change", fit);
-    addEventListener("resize", fit);
+    // Its lines change with its width: that of the window, or beside the preview.
+    let width = title.clientWidth;
+    const watch = new ResizeObserver(() => {
+      if (title.clientWidth === width) return;
+      width = title.clientWidth;
+      fit();
+    });
+    watch.observe(title);
     title.addEventListener("keydown", (event) => {
       const atEnd = title.selectionStart === title.value.length;
       if (event.isComposing || (event.key !== "Enter" && !(event.key === "ArrowDown" && atEnd))) return;

@@ -33,5 +33,8 @@ export function page(body) {
     this.open = false;
   };
   globalThis.matchMedia = () => ({ matches: false });
+  globalThis.ResizeObserver = class {
+    observe() {}
+  };
   return dom;
 }
