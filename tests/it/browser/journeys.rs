@@ -1,10 +1,13 @@
 //! What a person does who has never used the admin, from the first page on: by what the pages show, in the order in which they
 //! would. Each step is kept as pictures at two widths and in both colour schemes (`docs/screenshots/journeys`).
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use serde_json::json;
+use svc_server::SiteBuilder;
 
 use super::{
-    Tab,
+    NO_TRANSITION, Tab,
     admin::{dashboard, save, set_width, wait_for_editor},
     browser, output,
 };
@@ -20,6 +23,7 @@ fn picture(tab: &mut Tab, name: &str) {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         tab.call("Emulation.setEmulatedMedia", features);
         tab.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        tab.wait_for(NO_TRANSITION);
         std::fs::write(folder.join(format!("{name}-{width}-{scheme}.webp")), tab.screenshot_as("webp")).unwrap();
     }
     tab.call("Emulation.setEmulatedMedia", json!({"features": []}));
@@ -104,10 +108,14 @@ async fn a_post_is_written_illustrated_and_scheduled() {
     );
 }
 
+/// Days that the clock of [`last_weeks_version_is_found`] is behind.
+static DAYS_BEHIND: AtomicI64 = AtomicI64::new(7);
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_post_is_corrected_and_an_earlier_version_found() {
+async fn last_weeks_version_is_found() {
     let Some(mut browser) = browser() else { return };
-    let site = Site::start().await;
+    let clock = || (chrono::Utc::now() - chrono::TimeDelta::days(DAYS_BEHIND.load(Ordering::Relaxed))).naive_utc();
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new().clock(clock), &[]).await;
     let admin = site.app_password();
     let mut tab = browser.tab();
     let tab = &mut tab;
@@ -115,7 +123,10 @@ async fn a_post_is_corrected_and_an_earlier_version_found() {
     begin_post(tab, "Opening hours", "We open at eight.");
     save(tab, "Draft saved.");
     tab.follow("button[value=publish]");
-    // Found again by its name, and corrected.
+    let last_week = clock().format("%Y-%m-%d").to_string();
+    // A week later the session has ended. The post is found again by its name, and corrected.
+    DAYS_BEHIND.store(0, Ordering::Relaxed);
+    dashboard(tab, &site);
     tab.open(&format!("{home}/wp-admin/edit.php"));
     tab.eval("document.querySelector('[data-search]').focus()");
     tab.type_text("opening");
@@ -130,10 +141,13 @@ async fn a_post_is_corrected_and_an_earlier_version_found() {
     let address = post(&site, &admin, "Opening hours").await["link"].as_str().unwrap().replace(&home, "");
     let page = site.get(&address).await.body;
     assert!(page.contains("We are closed."), "{address}: {page}");
-    // That was a mistake: the version before it.
+    // That was a mistake: last week's version.
     tab.follow(".panel a[href*='revision.php']");
     picture(tab, "5-versions");
-    tab.follow(".revisions nav li:nth-child(2) a");
+    let link = ".revisions nav li:nth-child(2) a";
+    let date = tab.eval(&format!("document.querySelector(\"{link}\").textContent"));
+    assert!(date.as_str().unwrap().starts_with(&last_week), "{date} {last_week}");
+    tab.follow(link);
     assert!(tab.text().contains("We open at eight."), "{}", tab.text());
     tab.follow("button[value=restore]");
     assert!(tab.text().contains("The revision has been restored."), "{}", tab.text());
