@@ -172,9 +172,14 @@ async function openPost(page, address) {
 
 /** Saves what was edited, and fails when that does not work. */
 async function save(page, edits) {
-  // An autosave of a draft is a save of its texts alone.
-  await page.waitForFunction(() => { const s = wp.data.select('core/editor'); return !s.isSavingPost() && !s.isAutosavingPost(); });
-  await page.evaluate(edits => { const e = wp.data.dispatch('core/editor'); e.editPost(edits); return e.savePost().then(() => null); }, edits);
+  await page.evaluate(async edits => {
+    const { isSavingPost } = wp.data.select('core/editor');
+    const { editPost, savePost } = wp.data.dispatch('core/editor');
+    // Nothing is saved during an autosave.
+    while (isSavingPost()) await new Promise(done => setTimeout(done, 50));
+    editPost(edits);
+    await savePost();
+  }, edits);
   await page.waitForFunction(() => { const s = wp.data.select('core/editor'); return !s.isSavingPost() && (s.didPostSaveRequestSucceed() || s.didPostSaveRequestFail()); });
   await idle(page);
   if (await page.evaluate(() => wp.data.select('core/editor').didPostSaveRequestFail())) fault('saving failed');
