@@ -17,13 +17,13 @@ use crate::site::Site;
 fn picture(tab: &mut Tab, name: &str) {
     let folder = output().join("screenshots/journeys");
     std::fs::create_dir_all(&folder).unwrap();
-    tab.eval("scrollTo(0, 0)");
     for (scheme, width) in [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)] {
         set_width(tab, width);
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         tab.call("Emulation.setEmulatedMedia", features);
         tab.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
         tab.wait_for(NO_TRANSITION);
+        tab.eval("scrollTo(0, 0)");
         std::fs::write(folder.join(format!("{name}-{width}-{scheme}.webp")), tab.screenshot_as("webp")).unwrap();
     }
     tab.call("Emulation.setEmulatedMedia", json!({"features": []}));
