@@ -126,7 +126,7 @@ impl MariaDb {
     /// If the server is not running, or does not stop within ten seconds.
     pub fn pause(&self) -> Result<()> {
         self.signal("-STOP")?;
-        let threads = Path::new("/proc").join(self.pid()?).join("task");
+        let threads = Path::new("/proc").join(self.pid()?.to_string()).join("task");
         let end = Instant::now() + Duration::from_secs(10);
         while is_any_running(&threads) {
             if Instant::now() > end {
@@ -151,14 +151,18 @@ impl MariaDb {
     }
 
     fn signal(&self, signal: &str) -> Result<()> {
-        let pid = self.pid()?;
+        let pid = self.pid()?.to_string();
         let status = Command::new("kill").args([signal, &pid]).status().context("cannot run kill")?;
         if status.success() { Ok(()) } else { bail!("kill {signal} {pid}: {status}") }
     }
 
-    fn pid(&self) -> Result<String> {
+    /// The id of the server's process.
+    ///
+    /// # Errors
+    /// If the server is not running.
+    pub fn pid(&self) -> Result<u32> {
         let pid = std::fs::read_to_string(self.folder.join("pid")).context("the server is not running")?;
-        Ok(pid.trim().to_owned())
+        pid.trim().parse().context("the server's PID file has no number")
     }
 
     fn guard(&self) -> std::sync::MutexGuard<'_, Option<Child>> {

@@ -4,10 +4,12 @@
 //! differ between machines and from second to second. `cargo xtask bench micro` runs the benchmarks of the crates.
 
 mod bare;
+mod cost;
 mod gateway;
 mod load;
 mod measure;
 mod micro;
+mod replicas;
 pub mod resources;
 mod rows;
 mod site;
@@ -33,6 +35,9 @@ pub struct Arguments {
     /// Another build of the server to compare with, for the group `baseline`.
     #[arg(long, value_name = "PROGRAM")]
     baseline: Option<PathBuf>,
+    /// Measure this program instead of building one.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// Number of rounds of each comparison.
     #[arg(long, value_name = "N", default_value_t = 25)]
     rounds: usize,
@@ -63,8 +68,6 @@ enum Other {
 struct Options {
     /// The server.
     program: PathBuf,
-    /// The example with an extension.
-    extension: PathBuf,
     /// Folder of the WordPress site to compare with.
     wordpress: PathBuf,
     /// Another build of the server.
@@ -86,6 +89,8 @@ const GROUPS: &[Group] = &[
     ("memory", rows::memory),
     ("wordpress", rows::wordpress),
     ("mariadb", rows::mariadb),
+    ("cost", cost::rows),
+    ("replicas", replicas::rows),
     ("gateway", gateway::rows),
     ("baseline", rows::baseline),
 ];
@@ -95,16 +100,19 @@ const GROUPS: &[Group] = &[
 /// # Errors
 /// If a server does not start or respond, or a benchmark fails. A missed target is no error.
 pub fn run(arguments: Arguments) -> Result<()> {
-    let Arguments { wordpress, baseline, rounds, round_ms, groups, other } = arguments;
+    let Arguments { wordpress, baseline, program, rounds, round_ms, groups, other } = arguments;
     match other {
         Some(Other::Micro { names }) => return micro::run(&names),
         Some(Other::Bare { file }) => return bare::run(&file),
-        None if cfg!(debug_assertions) => return run_optimized(),
+        None if cfg!(debug_assertions) => return run_optimized(program.is_none()),
         None => {}
     }
     let options = Options {
-        program: server::build(None, true)?,
-        extension: server::build(Some(EXTENSION), true)?,
+        program: match program {
+            // Servers run in folders of their own.
+            Some(program) => program.canonicalize().with_context(|| format!("{}", program.display()))?,
+            None => server::build(None, true)?,
+        },
         wordpress,
         baseline,
         round: Duration::from_millis(round_ms),
@@ -123,9 +131,13 @@ pub fn run(arguments: Arguments) -> Result<()> {
 
 /// Runs this program again, with optimization: the load generator shares the processor with the servers, so it must be as quick as
 /// they are. All programs are built at once, so that their dependencies are built once.
-fn run_optimized() -> Result<()> {
-    let packages = ["--package", env!("CARGO_PKG_NAME"), "--package", "svc-server", "--bins", "--example", EXTENSION];
-    run_command(cargo()?.args(["build", "--release"]).args(packages))?;
+fn run_optimized(with_servers: bool) -> Result<()> {
+    let mut build = cargo()?;
+    build.args(["build", "--release", "--package", env!("CARGO_PKG_NAME"), "--bins"]);
+    if with_servers {
+        build.args(["--package", "svc-server", "--example", EXTENSION]);
+    }
+    run_command(&mut build)?;
     let program = target()?.join("release").join(env!("CARGO_PKG_NAME"));
     run_command(Command::new(program).args(std::env::args_os().skip(1)))
 }

@@ -4,10 +4,10 @@ use std::{cell::Cell, time::Duration};
 
 use anyhow::{Result, ensure};
 use serde_json::json;
-use xtask_support::server::send;
+use xtask_support::server::{self, send};
 
 use super::{
-    Options, bare,
+    EXTENSION, Options, bare,
     load::{Clients, Outcome, Request, Until},
     measure::{Comparison, Load, Row, Value, compare, median},
     resources::{self, Phases},
@@ -18,7 +18,7 @@ use super::{
 pub(super) const N_CLIENTS: usize = 8;
 
 /// Connections that create the posts of a site. WordPress has few processes.
-const N_WRITERS: usize = 8;
+pub(super) const N_WRITERS: usize = 8;
 
 /// How much longer a round of WordPress is.
 const SLOWER: u32 = 3;
@@ -32,7 +32,7 @@ fn filled(options: &Options) -> Result<(Svc, Vec<u64>)> {
     Ok((svc, ids))
 }
 
-fn load<'a>(svc: &'a Svc, request: &'a dyn Fn(u64) -> Request) -> Load<'a> {
+pub(super) fn load<'a>(svc: &'a Svc, request: &'a dyn Fn(u64) -> Request) -> Load<'a> {
     Load { clients: svc.site.clients(N_CLIENTS, request), server: Some(&svc.server) }
 }
 
@@ -138,8 +138,8 @@ fn pick(ids: &[u64], n: u64) -> u64 {
 
 /// The example with an extension over itself without it.
 pub(super) fn extension(options: &Options) -> Result<Vec<Row>> {
-    let program = &options.extension;
-    let (with, without) = (Svc::start(program, None)?, Svc::start(program, None)?);
+    let program = server::build(Some(EXTENSION), true)?;
+    let (with, without) = (Svc::start(&program, None)?, Svc::start(&program, None)?);
     with.site.fill(N_WRITERS)?;
     without.site.fill(N_WRITERS)?;
     with.activate_plugin()?;

@@ -106,6 +106,15 @@ pub(super) struct Svc {
 impl Svc {
     /// Starts a program with an own site, or with that of a `wp-config.php`.
     pub(super) fn start(program: &Path, wp_config: Option<&Path>) -> Result<Self> {
+        Svc::start_with(program, wp_config, Vec::new())
+    }
+
+    /// [`Self::start`] with settings, by the names of their environment variables.
+    pub(super) fn start_with(
+        program: &Path,
+        wp_config: Option<&Path>,
+        settings: Vec<(&'static str, String)>,
+    ) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let (program, config, path) = (program.to_owned(), wp_config.map(Path::to_owned), folder.path().to_owned());
         let command = Box::new(move || {
@@ -113,6 +122,7 @@ impl Svc {
             command.current_dir(&path).env_clear();
             // All clients have the same address.
             command.env("SVC_LIMITS_CONNECTIONS_PER_NETWORK", "1024");
+            command.envs(settings.iter().map(|(name, value)| (name, value)));
             if let Some(config) = &config {
                 command.arg("--wp-config").arg(config);
             }

@@ -24,9 +24,14 @@ pub struct Server {
 
 impl Server {
     /// Starts the command and waits until it prints the URL that it listens on. Its standard error goes to the file `log`.
-    pub fn start(mut command: Command, log: &Path) -> Result<Self> {
+    pub fn start(command: Command, log: &Path) -> Result<Self> {
+        Server::start_with_input(command, Stdio::null(), log)
+    }
+
+    /// [`Self::start`] with another standard input.
+    pub fn start_with_input(mut command: Command, input: Stdio, log: &Path) -> Result<Self> {
         let file = std::fs::File::options().create(true).append(true).open(log).context("cannot write the log")?;
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file);
+        command.stdin(input).stdout(Stdio::piped()).stderr(file);
         let mut child = command.spawn().with_context(|| format!("cannot run {command:?}"))?;
         let output = child.stdout.take().context("the server has no standard output")?;
         let address = BufReader::new(output)
@@ -63,12 +68,17 @@ impl Server {
 
     /// The CPU time that the process has used; `None` on systems that do not report it.
     pub fn cpu_time(&self) -> Option<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).ok()?;
-        // The name of the program, in parentheses, may contain spaces. Two of the fields after it are ticks of a hundredth of a
-        // second in user and system mode.
-        let mut fields = stat.rsplit(')').next()?.split_whitespace().skip(11);
-        let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
-        Some(Duration::from_millis(ticks * 10))
+        cpu_time(self.pid())
+    }
+
+    /// Asks the process to shut down, and waits until it has ended.
+    ///
+    /// # Errors
+    /// If it ends with an error.
+    pub fn stop(&mut self) -> Result<()> {
+        run(Command::new("kill").arg(self.pid().to_string()))?;
+        let status = self.child.wait().context("cannot wait for the server")?;
+        if status.success() { Ok(()) } else { bail!("the server ended with {status}") }
     }
 
     /// Kills the process without a signal to shut down.
@@ -83,6 +93,16 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// The CPU time that all threads of a process have used; `None` on systems that do not report it. Linux does.
+pub fn cpu_time(pid: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program, in parentheses, may contain spaces. Two of the fields after it are ticks of a hundredth of a
+    // second in user and system mode.
+    let mut fields = stat.rsplit(')').next()?.split_whitespace().skip(11);
+    let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 10))
 }
 
 /// A figure of a process as Linux reports it: memory in KiB, or a number.
@@ -203,6 +223,14 @@ pub fn serve(mut program: Command, folder: &Path) -> Result<Server> {
 /// # Errors
 /// If it cannot be built.
 pub fn build(example: Option<&str>, release: bool) -> Result<PathBuf> {
+    build_with(example, release, &[])
+}
+
+/// [`build`] with features that are not enabled by default.
+///
+/// # Errors
+/// Like [`build`].
+pub fn build_with(example: Option<&str>, release: bool, features: &[&str]) -> Result<PathBuf> {
     let mut command = cargo()?;
     command.arg("build");
     if release {
@@ -216,6 +244,9 @@ pub fn build(example: Option<&str>, release: bool) -> Result<PathBuf> {
         Some(_) => &mut command,
         None => command.args(["--bin", "svc-server"]),
     };
+    for feature in features {
+        command.arg("--features").arg(format!("svc-server/{feature}"));
+    }
     run(&mut command)?;
     let folder = target()?.join(if release { "release" } else { "debug" });
     Ok(example.map_or_else(|| folder.join("svc-server"), |name| folder.join("examples").join(name)))
