@@ -1,5 +1,5 @@
-//! Kills a server that backs up continuously, and restores what its backup has: right after each kill, as if the disk was lost, and
-//! at random times. A restore is killed, too.
+//! Kills a server that backs up continuously, to a folder or a bucket, and restores what its backup has: right after each kill, as if
+//! the disk was lost, and at random times. A restore is killed, too.
 
 use std::{
     collections::BTreeMap,
@@ -22,13 +22,13 @@ use xtask_support::{
     server::{self, Server, send},
 };
 
-use super::{MARK, RECOVERY, Run, WRITERS, content, pause};
+use super::{MARK, RECOVERY, Run, WRITERS, content, pause, target::Target};
 
 /// The most that may be lost with the disk.
 const MAX_LOSS: u64 = 1_000;
 
-/// How the server backs up. Snapshots are taken more often than by default, so that kills interrupt them.
-const SETTINGS: [(&str, &str); 2] = [("SVC_BACKUP_TO", "backup"), ("SVC_BACKUP_SNAPSHOT_INTERVAL", "3s")];
+/// Snapshots are taken more often than by default, so that kills interrupt them.
+const SNAPSHOT_INTERVAL: (&str, &str) = ("SVC_BACKUP_SNAPSHOT_INTERVAL", "3s");
 
 /// A write that was acknowledged, with times in milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -64,20 +64,20 @@ impl Log {
 }
 
 /// Kills the server `kills` times and restores `points` times. Returns the number of failures.
-pub(crate) fn on_backup(program: &Path, kills: usize, points: usize) -> Result<usize> {
-    let run = Run::new(program, None)?;
+pub(crate) fn on_backup(program: &Path, target: &Target, kills: usize, points: usize) -> Result<usize> {
+    let site = &Site { run: Run::new(program, None)?, target };
     let log = Arc::new(Log::default());
     // Of each kill, the age of the oldest write that was lost.
-    let (mut losses, mut n_wrong) = (Vec::new(), 0);
+    let (mut losses, mut n_wrong, mut n_late) = (Vec::new(), 0, 0);
     let begin = now();
     for round in 0..kills {
-        let mut server = start(&run)?;
+        let mut server = site.start()?;
         let stop = Arc::new(AtomicBool::new(false));
         let writers: Vec<_> =
             (0..WRITERS)
                 .map(|_| {
                     let (log, stop) = (Arc::clone(&log), Arc::clone(&stop));
-                    let (address, credentials) = (server.address().to_owned(), run.credentials.clone());
+                    let (address, credentials) = (server.address().to_owned(), site.run.credentials.clone());
                     std::thread::spawn(move || {
                         while !stop.load(Ordering::Relaxed) && log.write(&address, &credentials).is_ok() {}
                     })
@@ -94,35 +94,37 @@ pub(crate) fn on_backup(program: &Path, kills: usize, points: usize) -> Result<u
         let killed = now();
         stop.store(true, Ordering::Relaxed);
         writers.into_iter().for_each(|writer| drop(writer.join()));
-        if round == 0 && !has_snapshot(&run)? {
+        if round == 0 && !site.has_snapshot()? {
             continue;
         }
         // As if the disk was lost with the server.
-        let found = restore(&run, "latest", round % 3 == 0)?;
+        let found = site.restore("latest", round % 3 == 0)?;
         let writes = log.writes();
         let lost = writes.iter().filter(|write| !found.contains_key(&write.n));
         let age = lost.map(|write| killed.saturating_sub(write.acknowledged)).max().unwrap_or(0);
-        n_wrong += usize::from(age > MAX_LOSS);
+        n_late += usize::from(age > MAX_LOSS);
         losses.push(age);
         n_wrong += found.values().filter(|is_whole| !**is_whole).count();
     }
-    let last = (log.writes().len(), start(&run)?);
+    let last = (log.writes().len(), site.start()?);
     // A last write, after which everything before it is to be copied.
-    log.write(last.1.address(), &run.credentials)?;
+    log.write(last.1.address(), &site.run.credentials)?;
     let begun = Instant::now();
-    while restore(&run, "latest", false)?.len() <= last.0 {
+    while site.restore("latest", false)?.len() <= last.0 {
         ensure!(begun.elapsed() < RECOVERY, "the backup does not reach the last write");
         std::thread::sleep(Duration::from_millis(200));
     }
     drop(last);
     let (end, writes) = (now(), log.writes());
+    let mut n_restored = 0;
     for point in 0..points {
         let random = (point as u64 + 1).wrapping_mul(6_364_136_223_846_793_005) >> 24;
         let time = begin + random % (end - begin);
-        let found = match restore(&run, &text(time)?, point % 20 == 0) {
+        let found = match site.restore(&text(time)?, point % 20 == 0) {
             Err(error) if format!("{error:#}").contains("begins after") => continue,
             found => found?,
         };
+        n_restored += 1;
         for write in &writes {
             let is_there = found.contains_key(&write.n);
             let is_missing = !is_there && write.acknowledged <= time;
@@ -133,17 +135,18 @@ pub(crate) fn on_backup(program: &Path, kills: usize, points: usize) -> Result<u
             }
         }
     }
-    let mut verify = run.command();
-    let verified = verify.args(["backup", "verify", "--from", "backup"]).output().context("cannot verify")?;
+    let mut verify = site.command();
+    let verified = verify.args(["backup", "verify", "--from", &target.from]).output().context("cannot verify")?;
     ensure!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
     losses.sort_unstable();
     let (median, largest) = (losses.get(losses.len() / 2).unwrap_or(&0), losses.last().unwrap_or(&0));
     say(&format!(
-        "Backup: {kills} kills, {} writes acknowledged, at most {largest} ms lost with the disk (median {median} ms); \
-         {points} points in time, {n_wrong} wrong writes or losses",
+        "Backup to {}: {kills} kills, {} writes acknowledged, at most {largest} ms lost with the disk (median {median} ms, {n_late} \
+         times more than {MAX_LOSS} ms); {n_restored} points in time, {n_wrong} wrong writes",
+        target.from,
         writes.len()
     ))?;
-    Ok(n_wrong)
+    Ok(n_wrong + n_late)
 }
 
 /// The same with a process that has other writers beside it, and a destination that is slow and fails.
@@ -155,50 +158,65 @@ pub(crate) fn with_others(kills: usize, points: usize) -> Result<usize> {
     Ok(usize::from(!status.success()))
 }
 
-fn start(run: &Run) -> Result<Server> {
-    let mut command = run.command();
-    command.envs(SETTINGS);
-    server::serve(command, run.folder.path())
+/// A site and its backup.
+struct Site<'t> {
+    run: Run,
+    target: &'t Target,
 }
 
-fn has_snapshot(run: &Run) -> Result<bool> {
-    let mut verify = run.command();
-    let output = verify.args(["backup", "verify", "--from", "backup"]).output().context("cannot verify")?;
-    Ok(output.status.success())
-}
-
-/// Restores a time, and returns the posts: whether each is whole. If `interrupt`, the first attempt is killed.
-fn restore(run: &Run, at: &str, interrupt: bool) -> Result<BTreeMap<u64, bool>> {
-    let to = run.folder.path().join("restored");
-    drop(std::fs::remove_dir_all(&to));
-    let command = || {
-        let mut command = run.command();
-        command.args(["restore", "--from", "backup", "--at", at, "--to", "restored"]);
+impl Site<'_> {
+    fn command(&self) -> Command {
+        let mut command = self.run.command();
+        command.envs(self.target.settings.iter().map(|(name, value)| (name, value)));
         command
-    };
-    if interrupt {
-        let mut child = command().stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot restore")?;
-        std::thread::sleep(Duration::from_millis(30));
-        drop(child.kill());
-        let is_done = child.wait().context("cannot wait")?.success();
-        ensure!(to.exists() == is_done, "an interrupted restore left a folder");
+    }
+
+    fn start(&self) -> Result<Server> {
+        let mut command = self.command();
+        command.env(SNAPSHOT_INTERVAL.0, SNAPSHOT_INTERVAL.1);
+        server::serve(command, self.run.folder.path())
+    }
+
+    fn has_snapshot(&self) -> Result<bool> {
+        let mut verify = self.command();
+        let output =
+            verify.args(["backup", "verify", "--from", &self.target.from]).output().context("cannot verify")?;
+        Ok(output.status.success())
+    }
+
+    /// Restores a time, and returns the posts: whether each is whole. If `interrupt`, the first attempt is killed.
+    fn restore(&self, at: &str, interrupt: bool) -> Result<BTreeMap<u64, bool>> {
+        let to = self.run.folder.path().join("restored");
         drop(std::fs::remove_dir_all(&to));
+        let command = || {
+            let mut command = self.command();
+            command.args(["restore", "--from", &self.target.from, "--at", at, "--to", "restored"]);
+            command
+        };
+        if interrupt {
+            let mut child = command().stdout(Stdio::null()).stderr(Stdio::null()).spawn().context("cannot restore")?;
+            std::thread::sleep(Duration::from_millis(30));
+            drop(child.kill());
+            let is_done = child.wait().context("cannot wait")?.success();
+            ensure!(to.exists() == is_done, "an interrupted restore left a folder");
+            drop(std::fs::remove_dir_all(&to));
+        }
+        let output = command().output().context("cannot restore")?;
+        if !output.status.success() {
+            bail!("{at}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(to.join("site.db"))))?;
+        let rows = store.read_blocking(|db| {
+            let ids = posts::query(db, &posts::PostQuery::published("post", 1).limit(None))?.ids;
+            posts::get_many(db, &ids)
+        })?;
+        let number = |title: &str| title.strip_prefix(MARK)?.trim().parse().ok();
+        Ok(rows.iter().filter_map(|post| number(&post.title).map(|n| (n, post.content == content(n)))).collect())
     }
-    let output = command().output().context("cannot restore")?;
-    if !output.status.success() {
-        bail!("{at}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    let store = Store::open(&StoreConfig::new(DatabaseUrl::Sqlite(to.join("site.db"))))?;
-    let rows = store.read_blocking(|db| {
-        let ids = posts::query(db, &posts::PostQuery::published("post", 1).limit(None))?.ids;
-        posts::get_many(db, &ids)
-    })?;
-    let number = |title: &str| title.strip_prefix(MARK)?.trim().parse().ok();
-    Ok(rows.iter().filter_map(|post| number(&post.title).map(|n| (n, post.content == content(n)))).collect())
 }
 
 /// Milliseconds since 1970.
-fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -3,10 +3,13 @@
 //! Clients create posts. On SQLite the server is killed repeatedly, and its database is checked for damage after each kill. On MySQL
 //! the database server is killed; the server must respond with 503 and `Retry-After` meanwhile and resume automatically. At the
 //! end every acknowledged write must be stored completely, and no other write partially. A server that backs up continuously is killed,
-//! and its backup is restored. And the power fails at every moment of some writes ([`power`]).
+//! and its backup is restored. The backup of a large site is restored in time ([`restore`]). And the power fails at every moment of
+//! some writes ([`power`]).
 
 mod backup;
 mod power;
+mod restore;
+mod target;
 
 use std::{
     collections::BTreeMap,
@@ -31,6 +34,8 @@ use xtask_support::{
     server::{self, Server, send},
 };
 
+use target::Target;
+
 /// Number of parallel clients.
 const WRITERS: u64 = 4;
 
@@ -53,6 +58,7 @@ enum Part {
     Sqlite,
     Mysql,
     Backup,
+    Restore,
     Power,
 }
 
@@ -71,16 +77,33 @@ struct Options {
     /// How often a server that backs up continuously is killed.
     #[arg(long, value_name = "N", default_value_t = 5)]
     backup_kills: usize,
+    /// Back up to a bucket of moto_server instead of a folder. The server needs the feature s3.
+    #[arg(long)]
+    bucket: bool,
     /// How many points in time are restored.
     #[arg(long, value_name = "N", default_value_t = 50)]
     points: usize,
+    /// Size of the site that is restored in time.
+    #[arg(long, value_name = "MEGABYTES", default_value_t = 100)]
+    size: u64,
+    /// Run this server instead of building one.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// During how many writes the power fails, before and after each sync.
     #[arg(long, value_name = "N", default_value_t = 30)]
     power_writes: usize,
+    /// About how many failures of the power are tried, at random among all of these moments [default: all].
+    #[arg(long, value_name = "N")]
+    power_failures: Option<u64>,
 }
 
 fn run(options: &Options) -> Result<()> {
-    let program = server::build(None, false)?;
+    let program = match &options.program {
+        // Servers run in folders of their own.
+        Some(program) => program.canonicalize().with_context(|| format!("{}", program.display()))?,
+        None if options.bucket => server::build_with(None, false, &["s3"])?,
+        None => server::build(None, false)?,
+    };
     let is_wanted = |part| options.part.is_none_or(|wanted| wanted == part);
     let mut failures = 0;
     if is_wanted(Part::Sqlite) {
@@ -93,13 +116,24 @@ fn run(options: &Options) -> Result<()> {
         }
     }
     if is_wanted(Part::Backup) {
-        failures += backup::on_backup(&program, options.backup_kills, options.points)?;
-        failures += backup::with_others(options.backup_kills, options.points)?;
+        let (kills, points) = (options.backup_kills, options.points);
+        if options.bucket {
+            match Target::bucket()? {
+                Some(bucket) => failures += backup::on_backup(&program, &bucket, kills, points)?,
+                None => say("skipped: moto_server is not installed")?,
+            }
+        } else {
+            failures += backup::on_backup(&program, &Target::folder(), kills, points)?;
+            failures += backup::with_others(kills, points)?;
+        }
+    }
+    if is_wanted(Part::Restore) {
+        failures += restore::on_large_site(&program, options.size)?;
     }
     if is_wanted(Part::Power) {
-        failures += power::on_power_failure(&program, options.power_writes)?;
+        failures += power::on_power_failure(&program, options.power_writes, options.power_failures)?;
     }
-    if failures == 0 { Ok(()) } else { bail!("writes were lost, or restored wrongly") }
+    if failures == 0 { Ok(()) } else { bail!("writes were lost, restored wrongly, or restored too slowly") }
 }
 
 /// A site in a temporary folder, and the writes to it.

@@ -2,7 +2,7 @@
 //!
 //! A server that backs up continuously is run under strace, which records every call that changes a file, and clients write to it.
 //! It is killed and stopped between. Afterwards the calls are repeated on a model of a disk ([`disk`]), and the power fails before and after
-//! each sync, and at random times between: what was not synced is lost, kept or torn. The server's code and the server itself open what
+//! each sync, and at random times between, or at some of these moments: what was not synced is lost, kept or torn. The server's code and the server itself open what
 //! is left ([`check`]): the database and the files of uploads have everything that was acknowledged, searches with the index find what
 //! is there, and the backup can be restored, has what was acknowledged by the time that it has reached, and continues.
 
@@ -78,8 +78,8 @@ struct Recorded {
     valid_from: u64,
 }
 
-/// Lets the power fail while there are so many writes. Returns the number of failures.
-pub(crate) fn on_power_failure(program: &Path, writes: usize) -> Result<usize> {
+/// Lets the power fail while there are so many writes, at about `failures` moments, or at all. Returns the number of failures with a fault.
+pub(crate) fn on_power_failure(program: &Path, writes: usize, failures: Option<u64>) -> Result<usize> {
     let Some(strace) = trace::strace() else {
         say("skipped: strace is not installed")?;
         return Ok(0);
@@ -96,7 +96,7 @@ pub(crate) fn on_power_failure(program: &Path, writes: usize) -> Result<usize> {
     let recorded = record(&site, &data, &recordings, writes)?;
     // What is left has the same path, as it has after a power failure.
     fs::rename(&data, folder.path().join("written"))?;
-    replay(&site, &data, &recorded)
+    replay(&site, &data, &recorded, failures)
 }
 
 /// Runs the server, and writes to it.
@@ -172,11 +172,12 @@ struct Tally {
     faulty: usize,
 }
 
-/// Repeats the calls, and lets the power fail before and after each sync and between.
-fn replay(site: &Site, folder: &Path, recorded: &Recorded) -> Result<usize> {
+/// Repeats the calls, and lets the power fail before and after each sync and between: about `wanted` times, or at each of these moments.
+fn replay(site: &Site, folder: &Path, recorded: &Recorded, wanted: Option<u64>) -> Result<usize> {
     let mut replay = Replay::new(folder)?;
-    let (mut random, mut tally) = (Random(1), Tally::default());
-    let mut n_syncs = 0;
+    let (mut random, mut chosen, mut tally) = (Random(1), Random(2), Tally::default());
+    let all = recorded.processes.iter().flatten().filter(|call| matches!(call.action, Action::Sync(_))).count();
+    let (mut n_syncs, mut n_moments) = (0, 0_usize);
     for calls in &recorded.processes {
         replay.close_all();
         let mut calls = calls.iter().peekable();
@@ -187,6 +188,11 @@ fn replay(site: &Site, folder: &Path, recorded: &Recorded) -> Result<usize> {
             let is_before = calls.peek().is_some_and(|next| replay.is_sync(next));
             let is_write = matches!(call.action, Action::Write { .. } | Action::Rename { .. } | Action::Remove(_));
             if is_sync || is_before || is_write && random.below(20) == 0 {
+                n_moments += 1;
+                // There are two moments for each sync, and a few more.
+                if wanted.is_some_and(|wanted| chosen.below(2 * all as u64) >= wanted) {
+                    continue;
+                }
                 let losses = [Loss::All, Loss::Some, Loss::Some, Loss::Content, Loss::Nothing];
                 let at = usize::try_from(random.below(losses.len() as u64))?;
                 let loss = losses.get(at).copied().unwrap_or(Loss::All);
@@ -195,7 +201,7 @@ fn replay(site: &Site, folder: &Path, recorded: &Recorded) -> Result<usize> {
         }
     }
     say(&format!(
-        "Power: {} writes acknowledged, {n_syncs} syncs; the power failed {} times: {} with a fault. The backup was restored {} \
+        "Power: {} writes acknowledged, {n_syncs} syncs; the power failed at {} of {n_moments} moments: {} with a fault. The backup was restored {} \
          times, and lacked at most the last {} ms; the search index was used {} times; the server was started {} times",
         recorded.log.acknowledged(),
         tally.failures,
