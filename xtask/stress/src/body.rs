@@ -8,7 +8,6 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use xtask_support::server;
 
 use crate::{
     client::{Honest, socket_address, start},
@@ -84,7 +83,7 @@ fn part(name: &str, text: &str) -> String {
 }
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
-    let program = server::build(None, effort.long)?;
+    let program = effort.program()?;
     let folder = tempfile::tempdir()?;
     let rounds = if effort.long { 10 } else { 1 };
     let in_time = if effort.long { IN_TIME } else { IN_TIME_SHORT };

@@ -12,7 +12,6 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use xtask_support::server;
 
 use crate::{
     client::{Honest, connect, get, socket_address, start},
@@ -77,7 +76,7 @@ const KINDS: &[ConnectionKind] = &[
 ];
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
-    let program = server::build(None, effort.long)?;
+    let program = effort.program()?;
     let folder = tempfile::tempdir()?;
     let large = folder.path().join(LARGE_FILE);
     std::fs::create_dir_all(large.parent().context("the file has no folder")?)?;

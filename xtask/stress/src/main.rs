@@ -5,12 +5,15 @@ mod client;
 mod cluster;
 mod connections;
 mod gateway;
+mod imports;
 mod memory;
 mod pages;
 mod races;
 mod report;
+mod restarts;
 mod rights;
 mod scenarios;
+mod site;
 mod varnish;
 
 use std::process::ExitCode;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 use xtask_bench::resources::{self, Phases};
-use xtask_support::server;
 
 use crate::report::{Effort, Report};
 
@@ -12,7 +11,7 @@ use crate::report::{Effort, Report};
 const MAX_MEMORY: u64 = 250 << 20;
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
-    let program = server::build(None, effort.long)?;
+    let program = effort.program()?;
     let phases = Phases {
         mixed: 16,
         burst: if effort.long { 200 } else { 64 },

@@ -38,7 +38,7 @@ const BLOCKS: &str = "<!-- wp:latest-posts {\"postsToShow\":5,\"displayPostConte
     <!-- wp:template-part {\"slug\":\"footer\"} /-->\n<!-- wp:page-list /-->\n<!-- wp:tag-cloud /-->";
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
-    let program = server::build(None, effort.long)?;
+    let program = effort.program()?;
     let mut reports = Vec::new();
     for pool in ["1", "0"] {
         reports.extend(on(&program, None, pool, effort)?);

@@ -4,19 +4,16 @@
 //! run on a Galera cluster with a server per node. A database that is not installed is skipped with a message.
 //! `SVC_STRESS_SITES` (such as `sqlite,galera-3`) selects among them.
 
-mod site;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use xtask_support::{
-    say,
-    server::{self, Response},
-};
+use xtask_support::{say, server::Response};
 
-use self::site::{Call, DatabaseKind, META, PLUGINS, Site};
-use crate::report::{Effort, Report};
+use crate::{
+    report::{Effort, Report},
+    site::{Call, DatabaseKind, META, PLUGINS, Site},
+};
 
 /// Number of parallel clients.
 const CLIENTS: usize = 8;
@@ -60,7 +57,7 @@ const CASES: &[Case] = &[
 ];
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
-    let program = server::build(None, effort.long)?;
+    let program = effort.program()?;
     let mut kinds = vec![DatabaseKind::Sqlite];
     for (servers, snapshot_isolation) in [(1, false), (2, false), (2, true)] {
         kinds.push(DatabaseKind::MariaDb { servers, snapshot_isolation });

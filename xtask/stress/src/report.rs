@@ -1,11 +1,30 @@
 //! What a scenario gets, and what it returns.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::{Context, Result};
+use xtask_support::server;
 
 /// How hard the scenarios try.
 pub(crate) struct Effort {
     /// Use larger numbers than CI.
     pub(crate) long: bool,
+    /// The server to run instead of building one.
+    pub(crate) program: Option<PathBuf>,
+}
+
+impl Effort {
+    /// The server.
+    ///
+    /// # Errors
+    /// If it cannot be built, or the given one does not exist.
+    pub(crate) fn program(&self) -> Result<PathBuf> {
+        match &self.program {
+            // Servers run in folders of their own.
+            Some(program) => program.canonicalize().with_context(|| format!("{}", program.display())),
+            None => server::build(None, self.long),
+        }
+    }
 }
 
 /// Measurements of one case of a scenario.

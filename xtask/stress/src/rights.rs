@@ -193,7 +193,7 @@ impl Random {
 }
 
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
-    let program = server::build(None, effort.long)?;
+    let program = effort.program()?;
     let mut reports = Vec::new();
     for pool in ["1", "0"] {
         reports.push(on(&program, None, pool, effort)?);

@@ -4,14 +4,16 @@
 //! returns a [`Report`] per case. A report with a violation fails the task. The short run belongs to `test-all`; `--long`
 //! repeats the same scenarios with larger numbers.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use xtask_support::say;
 
 use crate::{
-    body, connections, gateway, memory, pages, races,
+    body, connections, gateway, imports, memory, pages, races,
     report::{Effort, Report},
-    rights, varnish,
+    restarts, rights, varnish,
 };
 
 /// A scenario: its name, what it attacks, and the function that runs it.
@@ -34,6 +36,11 @@ const SCENARIOS: &[Scenario] = &[
         about: "a gateway in front of a WordPress: the gateway, PHP and both are killed under load",
         run: gateway::run,
     },
+    Scenario {
+        name: "imports",
+        about: "a dump that is imported while servers with a read replica, or on a Galera cluster, are read",
+        run: imports::run,
+    },
     Scenario { name: "memory", about: "a burst of clients with all kinds of requests", run: memory::run },
     Scenario {
         name: "pages",
@@ -44,6 +51,11 @@ const SCENARIOS: &[Scenario] = &[
         name: "races",
         about: "writes of eight clients at once that touch the same data, on each kind of database",
         run: races::run,
+    },
+    Scenario {
+        name: "restarts",
+        about: "restarts under load with the socket of a supervisor: no request fails",
+        run: restarts::run,
     },
     Scenario {
         name: "rights",
@@ -63,6 +75,9 @@ pub(crate) struct Options {
     /// Use larger numbers than CI.
     #[arg(long)]
     long: bool,
+    /// Run this server instead of building one.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// The scenarios to run (default: all).
     #[arg(value_name = "NAME", value_parser = names())]
     names: Vec<String>,
@@ -74,8 +89,8 @@ fn names() -> PossibleValuesParser {
 }
 
 /// Runs the scenarios of these names, or all.
-pub(crate) fn run(Options { long, names }: &Options) -> Result<()> {
-    let effort = Effort { long: *long };
+pub(crate) fn run(Options { long, program, names }: &Options) -> Result<()> {
+    let effort = Effort { long: *long, program: program.clone() };
     let mut n_failed = 0;
     for scenario in SCENARIOS.iter().filter(|s| names.is_empty() || names.iter().any(|name| name == s.name)) {
         say(&format!("== stress {}: {}", scenario.name, scenario.about))?;

@@ -112,7 +112,7 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
         say("skipped: varnishd with the module xkey is not installed")?;
         return Ok(Vec::new());
     }
-    let program = server::build(None, effort.long)?;
+    let program = effort.program()?;
     let (_server, credentials) = start_server(&program, folder.path(), origin, front)?;
     let mut varnish = Command::new("varnishd");
     varnish.args(["-F", "-j", "none", "-s", "malloc,64m", "-a", &format!("127.0.0.1:{front}")]);

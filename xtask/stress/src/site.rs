@@ -1,17 +1,19 @@
-//! Sites for races: one or more servers on one database.
+//! Sites: one or more servers on one database.
 
 use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::Barrier,
+    time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use svc_brand::Brand;
 use svc_test_databases::{
     galera::Galera,
     mariadb::{DISPOSABLE_OPTIONS, MariaDb},
+    replication::Replication,
 };
 use xtask_support::server::{self, Response, Server, basic, exchange};
 
@@ -34,6 +36,10 @@ pub(super) enum DatabaseKind {
         /// Updates of rows that changed after the transaction's snapshot fail.
         snapshot_isolation: bool,
     },
+    /// A MariaDB with a read replica that gets each change this much later, and two servers.
+    Replica {
+        lag: Duration,
+    },
     /// A cluster of three nodes with a server per node.
     Galera,
 }
@@ -44,6 +50,7 @@ impl DatabaseKind {
             DatabaseKind::Sqlite => "sqlite".to_owned(),
             DatabaseKind::MariaDb { servers, snapshot_isolation: false } => format!("mariadb-{servers}"),
             DatabaseKind::MariaDb { servers, snapshot_isolation: true } => format!("mariadb-{servers}-snapshot"),
+            DatabaseKind::Replica { .. } => "replica-2".to_owned(),
             DatabaseKind::Galera => "galera-3".to_owned(),
         }
     }
@@ -53,6 +60,7 @@ impl DatabaseKind {
 enum Database {
     Sqlite(PathBuf),
     MariaDb(MariaDb),
+    Replica(Replication),
     Galera(Galera),
 }
 
@@ -70,6 +78,14 @@ impl Database {
                 server.create("site")?;
                 Some(Database::MariaDb(server))
             }
+            DatabaseKind::Replica { lag } => {
+                let Some(servers) = Replication::start_with_lag(lag)? else { return Ok(None) };
+                servers.primary.create("site")?;
+                let begun = Instant::now();
+                servers.catch_up()?;
+                ensure!(begun.elapsed() >= lag, "the replica has the database too early");
+                Some(Database::Replica(servers))
+            }
             DatabaseKind::Galera => {
                 let Some(cluster) = Galera::start(3)? else { return Ok(None) };
                 cluster.nodes().first().context("the cluster has no nodes")?.create("site")?;
@@ -78,12 +94,19 @@ impl Database {
         })
     }
 
-    /// The URL for the server of this number.
-    fn url(&self, server: usize) -> Option<String> {
+    /// The settings of the server of this number, by the names of their environment variables.
+    fn settings(&self, server: usize) -> Vec<(&'static str, String)> {
+        let of = |database: &MariaDb| ("SVC_DATABASE", database.url("site"));
         match self {
-            Database::Sqlite(_) => None,
-            Database::MariaDb(one) => Some(one.url("site")),
-            Database::Galera(cluster) => cluster.nodes().get(server).map(|node| node.url("site")),
+            Database::Sqlite(_) => Vec::new(),
+            Database::MariaDb(one) => vec![of(one)],
+            Database::Replica(both) => {
+                let mut settings = vec![of(&both.primary), ("SVC_DATABASE_REPLICAS", both.replica.url("site"))];
+                // The second server has hardly any caches, so that it reads nearly everything from a database.
+                settings.extend((server == 1).then(|| ("SVC_CACHE_SIZE", "1KB".to_owned())));
+                settings
+            }
+            Database::Galera(cluster) => cluster.nodes().get(server).map(of).into_iter().collect(),
         }
     }
 
@@ -113,6 +136,7 @@ impl Database {
                 return Ok(rows.collect::<rusqlite::Result<_>>()?);
             }
             Database::MariaDb(server) => server,
+            Database::Replica(servers) => &servers.primary,
             Database::Galera(cluster) => cluster.nodes().first().context("the cluster has no nodes")?,
         };
         let out = node.client(&format!("USE site; {sql}"))?;
@@ -179,11 +203,12 @@ impl Call {
 
 /// A site with its servers.
 pub(super) struct Site {
+    program: PathBuf,
     servers: Vec<Server>,
     database: Database,
     credentials: String,
     /// Deleted on drop.
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Site {
@@ -200,46 +225,59 @@ impl Site {
         let n_servers = match kind {
             DatabaseKind::Sqlite => 1,
             DatabaseKind::MariaDb { servers, .. } => servers,
+            DatabaseKind::Replica { .. } => 2,
             DatabaseKind::Galera => 3,
         };
-        let mut site = Site { servers: Vec::new(), database, credentials: String::new(), _folder: folder };
+        let (program, credentials) = (program.to_owned(), String::new());
+        let mut site = Site { program, servers: Vec::new(), database, credentials, folder };
         for n in 0..n_servers {
-            site.add_server(program, n, &content)?;
+            site.add_server(n)?;
         }
         Ok(Some(site))
     }
 
-    fn add_server(&mut self, program: &Path, n: usize, content: &Path) -> Result<()> {
-        let folder = self._folder.path().join(n.to_string());
+    fn add_server(&mut self, n: usize) -> Result<()> {
+        let folder = self.folder.path().join(n.to_string());
         std::fs::create_dir_all(folder.join("svc-data"))?;
         let meta = format!("[[meta]]\nobject = \"post\"\nof = \"post\"\nkey = \"{META}\"\ntype = \"string\"\n");
         std::fs::write(folder.join("svc.toml"), meta)?;
         if n > 0 {
             // Servers of one site share its secrets.
-            let keys = self._folder.path().join("0/svc-data/keys.toml");
+            let keys = self.folder.path().join("0/svc-data/keys.toml");
             std::fs::copy(keys, folder.join("svc-data/keys.toml"))
                 .context("the first server has not written its keys")?;
         }
-        let command = || {
-            let mut command = Command::new(program);
-            command.current_dir(&folder).env_clear().env("SVC_CONTENT_DIR", content);
-            command.env("SVC_TRUSTED_PROXIES", "127.0.0.1");
-            // A local site has the URL that its server listens on, and the names of cookies contain it.
-            if let Some(first) = self.servers.first() {
-                command.env("SVC_SITE_URL", first.address());
-            }
-            if let Some(url) = self.database.url(n) {
-                command.env("SVC_DATABASE", url);
-            }
-            command
-        };
-        let server = server::serve(command(), &folder)?;
+        let server = server::serve(self.command(n), &folder)?;
         if n == 0 {
-            self.credentials = server::credentials(command())?;
+            self.credentials = server::credentials(self.command(n))?;
         }
         self.database.settle()?;
         self.servers.push(server);
         Ok(())
+    }
+
+    /// The program with the settings of the server of this number.
+    pub(super) fn command(&self, n: usize) -> Command {
+        let folder = self.folder.path();
+        let mut command = Command::new(&self.program);
+        command.current_dir(folder.join(n.to_string())).env_clear().env("SVC_CONTENT_DIR", folder.join("content"));
+        command.env("SVC_TRUSTED_PROXIES", "127.0.0.1");
+        // A local site has the URL that its server listens on, and the names of cookies contain it.
+        if let Some(first) = self.servers.first() {
+            command.env("SVC_SITE_URL", first.address());
+        }
+        command.envs(self.database.settings(n));
+        command
+    }
+
+    /// The URLs of the servers.
+    pub(super) fn addresses(&self) -> Vec<&str> {
+        self.servers.iter().map(Server::address).collect()
+    }
+
+    /// The name and application password of the administrator.
+    pub(super) fn credentials(&self) -> &str {
+        &self.credentials
     }
 
     /// Sends one request, to the first server.
@@ -247,7 +285,8 @@ impl Site {
         self.send_to(0, call)
     }
 
-    fn send_to(&self, client: usize, call: &Call) -> Result<Response> {
+    /// Sends one request of a client, to the server whose turn it is.
+    pub(super) fn send_to(&self, client: usize, call: &Call) -> Result<Response> {
         let server = self.servers.get(client % self.servers.len()).context("the site has no servers")?;
         let mut headers = call.headers.clone();
         let credentials = call.credentials.as_ref().unwrap_or(&self.credentials);

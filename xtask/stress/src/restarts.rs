@@ -1,0 +1,120 @@
+//! Restarts under load, with a listening socket that a supervisor keeps: no connection is refused, and no request fails.
+//!
+//! This process is the supervisor, as systemd is with a socket unit: it binds the socket and passes it to each server (`LISTEN_FDS`). Each
+//! request has a connection of its own, so that the restart of a moment meets connections in all states.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    os::fd::OwnedFd,
+    path::Path,
+    process::{Command, Stdio},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use svc_brand::Brand;
+use xtask_support::{say, server::Server};
+
+use crate::{
+    client::get,
+    report::{Effort, Report},
+};
+
+/// Requests per second.
+const RATE: u32 = 500;
+
+/// Parallel clients. Enough that the rate is reached although requests wait during a restart.
+const CLIENTS: u32 = 50;
+
+/// Time between two restarts.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What the clients have seen.
+#[derive(Default)]
+struct Seen {
+    requests: AtomicU64,
+    failed: AtomicU64,
+    slowest: Mutex<Duration>,
+    examples: Mutex<Vec<String>>,
+}
+
+pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
+    let n_restarts = if effort.long { 100 } else { 5 };
+    let program = effort.program()?;
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+    let listener = TcpListener::bind("127.0.0.1:0").context("no free port")?;
+    let address = listener.local_addr()?;
+    let mut server = start(&program, folder.path(), &listener)?;
+    let (seen, ends, begun) = (Seen::default(), AtomicBool::new(false), Instant::now());
+    thread::scope(|scope| -> Result<()> {
+        for client in 0..CLIENTS {
+            let (seen, ends) = (&seen, &ends);
+            scope.spawn(move || seen.request(client, address, ends));
+        }
+        let restarted = (0..n_restarts).try_for_each(|_| {
+            thread::sleep(PAUSE);
+            server.stop()?;
+            server = start(&program, folder.path(), &listener)?;
+            Ok(())
+        });
+        thread::sleep(PAUSE);
+        ends.store(true, Relaxed);
+        restarted
+    })?;
+    let requests = seen.requests.into_inner();
+    let rate = requests as f64 / begun.elapsed().as_secs_f64();
+    say(&format!("{n_restarts} restarts, {rate:.0} requests per second"))?;
+    Ok(vec![Report {
+        case: format!("restarts: {n_restarts}, each request a connection"),
+        attempts: requests,
+        lost: seen.failed.into_inner(),
+        slowest: Some(seen.slowest.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        violations: seen.examples.into_inner().unwrap_or_else(PoisonError::into_inner),
+        ..Report::default()
+    }])
+}
+
+/// Starts a server with this socket as its descriptor 3.
+fn start(program: &Path, folder: &Path, listener: &TcpListener) -> Result<Server> {
+    let script = "exec 3<&0 </dev/null; export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$0\" --log warn serve";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).arg(program).current_dir(folder).env_clear();
+    // All clients have the same address.
+    shell.env("SVC_LIMITS_CONNECTIONS_PER_NETWORK", "1024");
+    let socket = Stdio::from(OwnedFd::from(listener.try_clone()?));
+    let server = Server::start_with_input(shell, socket, &folder.join("server.log"))?;
+    ensure!(server.address().ends_with(&listener.local_addr()?.port().to_string()), "the server has another socket");
+    Ok(server)
+}
+
+impl Seen {
+    /// Sends requests at the rate of a client until the end.
+    fn request(&self, client: u32, to: SocketAddr, ends: &AtomicBool) {
+        let path = format!("/?rest_route=/{}/posts", Brand::default().namespace());
+        let interval = Duration::from_secs(1) * CLIENTS / RATE;
+        let mut next = Instant::now() + interval * client / CLIENTS;
+        while !ends.load(Relaxed) {
+            thread::sleep(next.saturating_duration_since(Instant::now()));
+            // A client that had to wait does not make up for it.
+            next = Instant::now().max(next) + interval;
+            let sent = Instant::now();
+            let response = get(Ipv4Addr::LOCALHOST, to, &path);
+            self.requests.fetch_add(1, Relaxed);
+            let mut slowest = self.slowest.lock().unwrap_or_else(PoisonError::into_inner);
+            *slowest = slowest.max(sent.elapsed());
+            drop(slowest);
+            if !matches!(response, Ok(200)) {
+                self.failed.fetch_add(1, Relaxed);
+                let mut examples = self.examples.lock().unwrap_or_else(PoisonError::into_inner);
+                if examples.len() < 5 {
+                    examples.push(format!("{response:?}"));
+                }
+            }
+        }
+    }
+}
