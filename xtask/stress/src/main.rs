@@ -10,6 +10,7 @@ mod memory;
 mod pages;
 mod races;
 mod report;
+#[cfg(unix)]
 mod restarts;
 mod rights;
 mod scenarios;

@@ -13,7 +13,7 @@ use xtask_support::say;
 use crate::{
     body, connections, gateway, imports, memory, pages, races,
     report::{Effort, Report},
-    restarts, rights, varnish,
+    rights, varnish,
 };
 
 /// A scenario: its name, what it attacks, and the function that runs it.
@@ -52,10 +52,11 @@ const SCENARIOS: &[Scenario] = &[
         about: "writes of eight clients at once that touch the same data, on each kind of database",
         run: races::run,
     },
+    #[cfg(unix)]
     Scenario {
         name: "restarts",
         about: "restarts under load with the socket of a supervisor: no request fails",
-        run: restarts::run,
+        run: crate::restarts::run,
     },
     Scenario {
         name: "rights",

@@ -104,6 +104,26 @@ fn reads_use_a_replica_that_is_current_enough() {
 }
 
 #[test]
+fn reads_at_the_same_time_are_shared_with_the_primary() {
+    let Some(site) = Site::start() else { return };
+    Site::set(&site.store, "1");
+    site.settle();
+    // A request keeps its snapshot until it ends.
+    let begin = || {
+        let cx = Context::request(Transport::Plain).with(Freshness::Recent);
+        let n_reads = || site.store.usage().replicas[0].reads;
+        let before = n_reads();
+        site.store.read(&cx, |db| options::get(db, "a")).unwrap();
+        (n_reads() > before, cx)
+    };
+    let requests: Vec<_> = (0..6).map(|_| begin()).collect();
+    let from_replica: Vec<bool> = requests.iter().map(|(from_replica, _)| *from_replica).collect();
+    assert_eq!(from_replica, [true, false, true, false, true, false]);
+    drop(requests);
+    assert!(begin().0, "the replica has nothing to do");
+}
+
+#[test]
 fn what_an_older_snapshot_shows_is_cached_as_old() {
     let Some(site) = Site::start() else { return };
     Site::set(&site.store, "1");

@@ -2,9 +2,10 @@
 //!
 //! A server that backs up continuously is run under strace, which records every call that changes a file, and clients write to it.
 //! It is killed and stopped between. Afterwards the calls are repeated on a model of a disk ([`disk`]), and the power fails before and after
-//! each sync, and at random times between, or at some of these moments: what was not synced is lost, kept or torn. The server's code and the server itself open what
-//! is left ([`check`]): the database and the files of uploads have everything that was acknowledged, searches with the index find what
-//! is there, and the backup can be restored, has what was acknowledged by the time that it has reached, and continues.
+//! each sync, and at random times between, or at some of these moments: what was not synced is lost, kept or torn. The server's code and
+//! the server itself open what is left ([`check`]): the database and the files of uploads have everything that was acknowledged, searches
+//! with the index find what is there, and the backup can be restored, has what was acknowledged by the time that it has reached, and
+//! continues.
 
 mod check;
 mod disk;

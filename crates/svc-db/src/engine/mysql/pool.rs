@@ -271,7 +271,10 @@ impl Backend for MySqlPool {
             return Ok(Box::new(OwnConnection(db)));
         }
         let has_written = request::has_written(cx);
-        if !has_written && let Some(snapshot) = self.replicas.as_ref().and_then(|replicas| replicas.snapshot(cx)) {
+        if !has_written
+            && let Some(replicas) = &self.replicas
+            && let Some(snapshot) = replicas.snapshot(cx, self.pool().in_use)
+        {
             return Ok(snapshot);
         }
         let begun = Instant::now();
