@@ -35,21 +35,32 @@ enum Fault {
 
 const FAULTS: [Fault; 5] = [Fault::KillServer, Fault::StopServer, Fault::SplitNode, Fault::KillNode, Fault::StopNode];
 
-/// Lets processes fail until the end, and returns how often. Adds the memory of the servers after each fault.
-pub(super) fn run(fleet: &Fleet, load: &Load<'_>, end: Instant, memory: &mut Vec<Vec<Option<u64>>>) -> Result<u64> {
+/// Lets processes fail until the end, and returns how often. From `kept` on servers are not killed, so that their memory can be compared:
+/// adds it after each round of the other faults.
+pub(super) fn run(
+    fleet: &Fleet,
+    load: &Load<'_>,
+    (kept, end): (Instant, Instant),
+    memory: &mut Vec<Vec<Option<u64>>>,
+) -> Result<u64> {
     let all = (0..SIZE).flat_map(|n| FAULTS.map(|fault| (fault, n)));
     let mut n_faults = 0;
     for (fault, n) in all.cycle() {
+        let begun = Instant::now();
+        if begun >= kept && matches!(fault, Fault::KillServer) {
+            if n == 0 {
+                memory.push(fleet.memory());
+            }
+            continue;
+        }
         thread::sleep(PAUSE);
         if Instant::now() >= end {
             break;
         }
-        let begun = Instant::now();
         *load.fault.lock().unwrap_or_else(PoisonError::into_inner) = format!("{fault:?} {n}");
         apply(fleet, load, fault, n).with_context(|| format!("{fault:?} {n}"))?;
         fleet.wait_until_healthy().with_context(|| format!("after {fault:?} {n}"))?;
         say(&format!("{fault:?} {n}: everything works again after {} s", begun.elapsed().as_secs()))?;
-        memory.push(fleet.memory());
         n_faults += 1;
     }
     Ok(n_faults)

@@ -186,10 +186,8 @@ impl Proxy {
     }
 }
 
-/// The memory of each server in the middle of the samples, and the last one, where both are known.
+/// The memory of each server a third into the samples, when all caches are in use, and the last one, where both are known.
 pub(super) fn growth(samples: &[Vec<Option<u64>>]) -> Vec<(u64, u64)> {
-    let of =
-        |n: usize, samples: &[Vec<Option<u64>>]| samples.iter().rev().find_map(|all| all.get(n).copied().flatten());
-    let (first, last) = samples.split_at(samples.len() / 2 + 1);
-    (0..SIZE).filter_map(|n| Some((of(n, first)?, of(n, last)?))).collect()
+    let (Some(first), Some(last)) = (samples.get(samples.len().div_ceil(3)), samples.last()) else { return Vec::new() };
+    first.iter().zip(last).filter_map(|(first, last)| Some(((*first)?, (*last)?))).collect()
 }
