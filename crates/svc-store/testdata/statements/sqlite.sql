@@ -591,16 +591,13 @@ SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_stat
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" < ? AND "p"."post_date" >= ? AND "p"."post_date" <= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ? AND "p"."post_date" < ?
-SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ? AND "p"."post_date" < ? AND "p"."post_date" >= ? AND "p"."post_date" <= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ? AND "p"."post_date" <= ?
-SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" > ? AND "p"."post_date" >= ? AND "p"."post_date" <= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" >= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" >= ? AND "p"."post_date" < ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_date" >= ? AND "p"."post_date" <= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_mime_type" LIKE ? ESCAPE '\'
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? AND "p"."post_modified" <= ?
-SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_modified" > ? AND "p"."post_modified" >= ? AND "p"."post_modified" <= ?
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_name" IN (?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" IN (?)
 SELECT COUNT(*) FROM "posts" AS "p" WHERE "p"."post_type" = ? AND "p"."post_status" = ? AND "p"."post_parent" NOT IN (?)
