@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use xtask_support::{cargo, root, run as run_command, say, target};
+use xtask_support::{root, run as run_command, say, server, target};
 
 /// Arguments of the task.
 #[derive(clap::Args)]
@@ -38,8 +38,7 @@ pub(crate) fn run(Options { posts, names }: &Options) -> Result<()> {
     examples.retain(|path| is_wanted(path));
     examples.sort();
     ensure!(!examples.is_empty(), "there is no example {} in {}", names.join(", "), folder.display());
-    run_command(cargo()?.args(["build", "--package", "svc-server"]))?;
-    let program = target()?.join("debug/svc-server");
+    let program = server::build(None, false)?;
     for example in &examples {
         let name = example.file_name().unwrap_or_default();
         let copy = target()?.join("examples-of-front-ends").join(name);

@@ -56,9 +56,10 @@ pub const CHECKS: &[Task] = &[
     task("stress", "xtask-stress", "run attacks and parallel load against the real server").minutes("2"),
     task("examples", "xtask", "build the examples of front ends with npm, and check that they render again only what has changed").minutes("3"),
     // Only with optimization the compiler works out all code, and refuses some that development builds accept. Other people's crates are
-    // those of the development build.
+    // those of the development build, with the features of all tests.
     task("optimized", "xtask", "build the server's own crates with optimization").minutes("3")
-        .cargo(&["build", "--package", "svc-server", "--config", "profile.dev.opt-level=1", "--config", "profile.dev.package.'*'.opt-level=0"], &[]),
+        .cargo(&["build", "--workspace", "--bin", "svc-server", "--example", "demo",
+                 "--config", "profile.dev.opt-level=1", "--config", "profile.dev.package.'*'.opt-level=0"], &[]),
 ];
 
 /// All tasks in groups with titles.
