@@ -337,7 +337,8 @@ impl PageResolver<'_> {
             query.extra_tax.push(Clauses { clauses: vec![clause], ..Clauses::default() });
         }
         if !self.with_posts {
-            (query.limit, query.offset) = (Some(1), 0);
+            // The first page is found at once, and if it is not full, it has the number of posts.
+            query.offset = 0;
         }
         let page = posts::query(self.db, &query)?;
         let posts = if self.with_posts { posts::get_many(self.db, &page.ids)? } else { Vec::new() };
