@@ -147,7 +147,16 @@ impl Writer {
 fn is_tight(item: &[Block]) -> bool {
     match item {
         [_] => true,
-        [Block::Paragraph(_), Block::List { start, .. }] => start.is_none_or(|start| start == 1),
+        [Block::Paragraph(_), list] => interrupts_paragraph(list),
         _ => false,
     }
+}
+
+/// Whether a list starts in the line after a paragraph. A list with another number than 1 does not (CommonMark 0.31, section 5.3), and
+/// some parsers read only text if such a list is the first item of the list in this line.
+fn interrupts_paragraph(block: &Block) -> bool {
+    let Block::List { start, items } = block else { return false };
+    let first = items.first().and_then(|item| item.first());
+    start.is_none_or(|start| start == 1)
+        && first.is_none_or(|first| !matches!(first, Block::List { .. }) || interrupts_paragraph(first))
 }

@@ -14,6 +14,8 @@ fn elements() {
         ("<p>a<br>- b</p>", "a\\\n\\- b\n"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c\n"),
         ("<ol start=9><li>a<li>b</ol>", "9. a\n10. b\n"),
+        ("<ul><li>a<ul><li><ul><ol start=7><li>b", "- a\n\n  - - 7. b\n"),
+        ("<ul><li>a<li><ul><li><ol start=7><li>b", "- a\n- - 7. b\n"),
         ("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n* b\n"),
         ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b\n"),
         ("<pre class=language-rust><code>a\n  b\n</code></pre>", "```rust\na\n  b\n```\n"),
