@@ -2,7 +2,7 @@
 /**
  * Plugin Name: svc connector
  * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
- * Version: 6
+ * Version: 7
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -57,7 +57,7 @@ const IDENTITIES = array(
 const NUMBERED = array( 'posts', 'comments', 'terms', 'term_taxonomy', 'users' );
 
 /** Identity columns with texts; the others are numbers. */
-const TEXTS = array( 'option_name', 'autoload', 'post_type', 'taxonomy' );
+const TEXTS = array( 'option_name', 'autoload', 'post_type', 'post_name', 'taxonomy' );
 
 /** Functions of time and chance, and of the session. */
 const UNSTABLE = '/^(NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP|USER)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|RAND|RANDOM_BYTES|UUID(_SHORT)?|SLEEP|BENCHMARK|(GET|RELEASE|IS_FREE|IS_USED)(_ALL)?_LOCKS?|LAST_INSERT_ID|LASTVAL|NEXTVAL|SETVAL|CONNECTION_ID|ROW_COUNT|LOAD_FILE)$/';
@@ -452,10 +452,12 @@ final class Sql {
 		return $all;
 	}
 
-	/** Names of what is written, with those that follow: sessions of all metadata of users, and the group of options with planned jobs. */
+	/** Names of what is written, with those that follow: sessions of all metadata of users, slugs of all posts, and the group of options with planned jobs. */
 	public static function completed( array $names ): array {
-		if ( in_array( 'usermeta', $names, true ) && ! in_array( 'sessions', $names, true ) ) {
-			$names[] = 'sessions';
+		foreach ( array( 'usermeta' => 'sessions', 'posts' => 'slugs' ) as $table => $part ) {
+			if ( in_array( $table, $names, true ) && ! in_array( $part, $names, true ) ) {
+				$names[] = $part;
+			}
 		}
 		$jobs = array_intersect( $names, array_map( static fn( $job ) => "options/$job", JOBS ) );
 		if ( $jobs ) {
@@ -677,6 +679,9 @@ final class Write {
 				}
 				$names       = array_merge( $names, Sql::named( $table, '?', array( $value ) ) );
 			}
+			if ( 'posts' === $table ) {
+				$names = array_merge( $names, Sql::named( 'slugs', '/', array( Sql::value( 'post_name', $values['post_name'] ?? "''" ) ) ) );
+			}
 			if ( 'usermeta' === $table ) {
 				$name  = array_pop( $names );
 				$names = array_merge( $names, Sql::with_sessions( array( $name ), Sql::are_sessions( array( '.meta_key' => array( $values['meta_key'] ?? 'NULL' ) ), '' ) ) );
@@ -845,10 +850,11 @@ final class Write {
 		$constraints = Sql::constraints( $this->t, $this->u, $where + 1, $end );
 		$ids         = Sql::only( $constraints, $alias, $row );
 		$parents     = array();
+		$slugs       = array();
 		$groups      = '' === $group ? array() : Sql::only( $constraints, $alias, $group );
-		if ( null === $ids || null === $groups || in_array( 'revision', $groups, true ) ) {
+		if ( null === $ids || null === $groups || 'posts' === $table ) {
 			$groups  = '' === $group ? array() : null;
-			$columns = $row . ( '' === $group ? '' : ", $group" ) . ( 'posts' === $table ? ', post_parent' : '' );
+			$columns = $row . ( '' === $group ? '' : ", $group" ) . ( 'posts' === $table ? ', post_parent, post_name' : '' );
 			$select  = "SELECT $columns, COUNT(*) FROM `$written`" . ( $alias === $written ? '' : " AS `$alias`" );
 			if ( null !== $ids ) {
 				// By identity, since the condition may have functions or long texts.
@@ -869,6 +875,7 @@ final class Write {
 					$parents[] = $values[2];
 				}
 			}
+			$slugs = 'posts' === $table ? array_column( $found, 3 ) : array();
 		}
 		foreach ( array( $row => 'ids', $group => 'groups' ) as $column => $values ) {
 			if ( '' !== $column && isset( $assigned[ $column ] ) ) {
@@ -882,7 +889,10 @@ final class Write {
 		if ( 'posts' === $table && in_array( 'revision', $groups, true ) && array_intersect_key( $assigned, array( 'post_parent' => 0, 'post_type' => 0 ) ) ) {
 			$parents[] = Sql::value( 'post_parent', $assigned['post_parent'] ?? '?' );
 		}
-		$names = array_merge( Sql::named( $table, '/', $ids ), Sql::named( $table, '?', $groups ), Sql::named( $table, '?revision/', $parents ) );
+		if ( 'posts' === $table && isset( $assigned['post_name'] ) ) {
+			$slugs[] = Sql::value( 'post_name', $assigned['post_name'] );
+		}
+		$names = array_merge( Sql::named( $table, '/', $ids ), Sql::named( $table, '?', $groups ), Sql::named( $table, '?revision/', $parents ), Sql::named( 'slugs', '/', $slugs ) );
 		if ( in_array( $table, $names, true ) ) {
 			return;
 		}
@@ -980,14 +990,14 @@ final class Reports {
 		self::$last          = null;
 		if ( $wpdb->last_query !== $sql ) {
 			// It was changed, or has not been sent yet.
-			self::announce( array( $write->inserts ?: $write->table ) );
+			self::announce( Sql::completed( array( $write->inserts ?: $write->table ) ) );
 		} elseif ( $write->inserts ) {
 			if ( '' === (string) $wpdb->last_error && $wpdb->insert_id > 0 ) {
 				self::announce( array( $write->inserts . '/' . (int) $wpdb->insert_id ) );
 				self::$inserted[ $write->inserts ] = 1 + ( self::$inserted[ $write->inserts ] ?? 0 );
 			}
 		} elseif ( (int) $wpdb->rows_affected > $write->expected + ( self::$is_open ? self::$inserted[ $write->table ] ?? 0 : 0 ) ) {
-			self::announce( 'usermeta' === $write->table ? array( 'usermeta', 'sessions' ) : array( $write->table ) );
+			self::announce( Sql::completed( array( $write->table ) ) );
 		}
 	}
 
@@ -1845,7 +1855,7 @@ function status(): array {
 	$test       = $is_network ? null : Reports::test();
 	$cache      = wp_using_ext_object_cache();
 	return array(
-		'connector'    => 6,
+		'connector'    => 7,
 		'wordpress'    => get_bloginfo( 'version' ),
 		'php'          => PHP_VERSION,
 		'multisite'    => $is_network,

@@ -37,7 +37,7 @@ exit( $failed ? 1 : 0 );
 /** Rows as the database would find them, for statements that do not name what they write. */
 function find( string $sql ): ?array {
 	$rows = array(
-		'posts'              => array( '5', 'post', '0', '1' ),
+		'posts'              => array( '5', 'post', '0', 'b', '1' ),
 		'postmeta'           => array( '5', '1' ),
 		'comments'           => array( '7', '5', '1' ),
 		'commentmeta'        => array( '7', '1' ),
@@ -55,7 +55,7 @@ function find( string $sql ): ?array {
 		$rows['options'] = array( 'off' );
 	}
 	if ( false !== strpos( $sql, "'revision'" ) ) {
-		$rows['posts'] = array( '6', 'revision', '5', '1' );
+		$rows['posts'] = array( '6', 'revision', '5', '5-revision-v1', '1' );
 	}
 	return preg_match( '/FROM\s+`?wp_(\w+)/', $sql, $table ) && isset( $rows[ $table[1] ] ) ? array( $rows[ $table[1] ] ) : null;
 }
@@ -93,8 +93,8 @@ function test_statements( bool $is_printed ): void {
 /** Long statements. */
 function test_sizes(): void {
 	$long = str_repeat( "it''s \\\"a\\\" text \\\\ ", 200000 );
-	check( 'a long text', names( "INSERT INTO `wp_posts` (`post_content`, `post_type`) VALUES ('$long', 'page')" ), 'writes posts?page +posts' );
-	check( 'a long text before the condition', names( "UPDATE `wp_posts` SET `post_content` = '$long' WHERE `ID` = 9" ), 'writes posts/9 posts?post' );
+	check( 'a long text', names( "INSERT INTO `wp_posts` (`post_content`, `post_type`) VALUES ('$long', 'page')" ), 'writes posts?page slugs/ +posts' );
+	check( 'a long text before the condition', names( "UPDATE `wp_posts` SET `post_content` = '$long' WHERE `ID` = 9" ), 'writes posts/9 posts?post slugs/b' );
 	check( 'a long text in a condition', names( "DELETE FROM wp_postmeta WHERE meta_value = '$long'" ), 'writes postmeta' );
 	check( 'a long identity', names( "UPDATE wp_options SET option_value = '1' WHERE option_name = '" . str_repeat( 'a', 300 ) . "'" ), 'writes options/_transient_a options?off' );
 	check( 'many rows', names( 'INSERT INTO wp_postmeta (post_id, meta_key) VALUES ' . implode( ',', array_fill( 0, 50000, "(5,'a')" ) ) ), 'writes postmeta' );

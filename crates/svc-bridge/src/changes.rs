@@ -131,6 +131,7 @@ impl Dependencies {
                 || !state.is_same_for_reads(self.since) && !self.tolerance.tolerates(&state.label)
         };
         if let Some(state) = self.watched.iter().find(|state| ends(state)) {
+            tracing::trace!(name = %state.name, covers = ?state.covers, "a response has ended");
             return Err(&state.label);
         }
         self.checked.store(news, Ordering::Release);
@@ -253,6 +254,7 @@ impl Changes {
 
     /// Records that these parts changed at a position.
     pub fn changed(&self, names: &[Name], at: Position) {
+        tracing::trace!(?names, at, "a write");
         self.log().change(names, at);
         self.0.news.fetch_add(1, Ordering::Release);
     }
@@ -360,6 +362,7 @@ impl Changes {
                     .or_else(|| some.iter().find(|some| contains(some, changed)).copied()),
             };
             if let Some(name) = hit {
+                tracing::trace!(%name, %changed, "a response was rendered during a write");
                 // The narrower of the two.
                 let is_wide = matches!(name, Name::All | Name::Table(_));
                 return Err(if is_wide { changed.clone() } else { name.clone() });
@@ -642,8 +645,11 @@ mod tests {
     #[test]
     fn without_the_values_of_rows_conditions_are_wider() {
         for (read, written, same) in [
-            ("posts#post_name=a&post_type=page", "posts/5 posts?page", false),
-            ("posts#post_name=a&post_type=page", "posts/5 posts?post", true),
+            ("posts#post_status=a&post_type=page", "posts/5 posts?page", false),
+            ("posts#post_status=a&post_type=page", "posts/5 posts?post", true),
+            ("posts#post_name=a|b&post_type=page", "posts/5 posts?page slugs/b", false),
+            ("posts#post_name=a|b&post_type=page", "posts/5 posts?page slugs/c", true),
+            ("posts#post_name=a|b&post_type=page", "posts slugs", false),
             ("orders#id:5", "orders/6", false),
             ("options#autoload=yes", "options/cron options?jobs", false),
         ] {

@@ -40,8 +40,8 @@ impl Findings {
                     let none = || "none".to_owned();
                     self.row("active plugins", if status.plugins.is_empty() { none() } else { status.plugins.join(", ") });
                     self.row("object cache", status.object_cache.clone());
-                    if !status.can_report() {
-                        self.warnings.push(format!("the connector cannot report writes: {}", status.reports));
+                    if let Some(why) = status.cannot_report() {
+                        self.warnings.push(format!("the connector cannot report writes: {why}"));
                     }
                 }
                 Err(error) => self.warnings.push(format!("the connector cannot be used: {error}")),

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::rows::{Condition, Image};
+use crate::{
+    rows::{Condition, Image},
+    sql::named,
+};
 
 /// A part of the database.
 ///
@@ -61,6 +64,10 @@ pub const SESSION_TOKENS: &str = "session_tokens";
 
 /// The name of the rows of `usermeta` that hold sessions.
 pub const SESSIONS: &str = "sessions";
+
+/// The name of the slugs of posts: `slugs/about` is written with each post that has this slug before or afterwards. Only the connector's reports have such
+/// names; the binary log has all values of rows.
+pub const SLUGS: &str = "slugs";
 
 /// Options with planned jobs. They change often, and hardly anybody reads them who reads all options that are loaded together, so they are in the
 /// group [`JOB_OPTIONS`] instead.
@@ -133,9 +140,29 @@ impl Name {
         }
     }
 
+    /// The same rows, of which only these columns are read: their names in lower case, between `|`. Single rows, options and the revisions of a post keep
+    /// their names.
+    pub(crate) fn of_columns(self, columns: &str) -> Self {
+        let named = match &self {
+            Name::Table(table) if &**table != "options" => format!("{table}#@{columns}"),
+            Name::Where(table, _) if &**table != "options" => format!("{self}&@{columns}"),
+            Name::Group(table, value) if !value.contains(['/', '%', '&', '|']) => {
+                let identity = IDENTITIES.iter().find(|identity| identity.table == &**table && &**table != "options");
+                let Some(group) = identity.and_then(|identity| identity.group) else { return self };
+                let mark = if value.parse::<u64>().is_ok() { ':' } else { '=' };
+                format!("{table}#{}{mark}{value}&@{columns}", group.to_ascii_lowercase())
+            }
+            _ => return self,
+        };
+        Name::parse(&named)
+    }
+
     /// Names for the rows that this condition is true for, for news that do not have the values of rows. `None` for other names.
     pub(crate) fn without_condition(&self) -> Option<Vec<Name>> {
         let Name::Where(table, condition) = self else { return None };
+        if let Some(slugs) = condition.texts("post_name").filter(|_| &**table == "posts") {
+            return Some(named(SLUGS, &slugs, |table, slug| Name::row(table, slug)));
+        }
         let group = IDENTITIES.iter().find(|identity| identity.table == &**table).and_then(|identity| identity.group);
         let Some(values) = group.and_then(|group| condition.values(group)) else {
             return Some(vec![Name::Table(table.clone())]);
@@ -193,8 +220,11 @@ mod tests {
         assert_eq!((Name::parse(""), Name::parse("a#b")), (Name::All, Name::All));
         assert_eq!(Name::parse("options/Blog "), Name::parse("options/blog"));
         for (condition, names) in [
-            ("posts#post_name=a&post_type=page|post", "posts?page posts?post"),
-            ("posts#post_name=a", "posts"),
+            ("posts#post_name=a|b&post_type=page|post", "slugs/a slugs/b"),
+            ("posts#post_name:5", "posts"),
+            ("posts#post_status=a&post_type=page|post", "posts?page posts?post"),
+            ("posts#post_status=a&@id", "posts"),
+            ("posts#@id", "posts"),
             ("options#autoload=yes", "options?yes options?jobs"),
             ("postmeta#meta_key=a", "postmeta"),
             ("comments#comment_approved=1&comment_post_id:5", "comments?5"),

@@ -134,6 +134,11 @@ fn is_job(name: &Name) -> bool {
     matches!(name, Name::Row(table, id) if &**table == "options" && JOBS.contains(&&**id))
 }
 
+/// A name for the columns that a statement names.
+fn of_columns(name: Name, columns: Option<&str>) -> Name {
+    columns.into_iter().fold(name, Name::of_columns)
+}
+
 impl Found {
     fn statement(&mut self, read: Read, statement: &Recorded) {
         if let Some(why) = read.why {
@@ -143,6 +148,7 @@ impl Found {
         if read.is_clocked {
             self.age = Some(CLOCK_AGE);
         }
+        let columns = read.columns.as_deref();
         for rows in statement.results() {
             if read.is_login {
                 self.names.insert(match rows.and_then(<[_]>::first) {
@@ -151,10 +157,10 @@ impl Found {
                 });
             }
             if let Some(terms) = &read.terms {
-                self.found_terms(terms, &read.names, rows);
+                self.found_terms(terms, &read.names, columns, rows);
             }
         }
-        self.names.extend(read.names);
+        self.names.extend(read.names.into_iter().map(|name| of_columns(name, columns)));
         for join in read.joins {
             if !self.joins.contains(&join) {
                 self.joins.push(join);
@@ -163,9 +169,10 @@ impl Found {
     }
 
     /// Names the rows that a statement about terms has found.
-    fn found_terms(&mut self, terms: &Terms, names: &[Name], rows: Option<&[(u64, u64)]>) {
+    fn found_terms(&mut self, terms: &Terms, names: &[Name], columns: Option<&str>, rows: Option<&[(u64, u64)]>) {
+        let wide = || terms.names.iter().map(|name| of_columns(name.clone(), columns));
         if terms.counts {
-            self.counted.insert(terms.text.clone(), terms.names.clone());
+            self.counted.insert(terms.text.clone(), wide().collect());
             return;
         }
         let rows = rows.filter(|rows| rows.len() < terms.limit && rows.iter().all(|(term, _)| *term > 0));
@@ -184,7 +191,7 @@ impl Found {
                 self.names.extend(terms.names.iter().filter_map(Name::table_name).map(|table| Name::row(table, "")));
             }
         } else {
-            self.names.extend(terms.names.iter().cloned());
+            self.names.extend(wide());
         }
     }
 
@@ -332,7 +339,12 @@ mod tests {
                 json!({"sql": [[ids, [[[1, 0]], [[2, 0]]]], [TERMS, [[[1, 11], [2, 12]]]]]}),
                 "term_relationships/9 term_taxonomy/11 term_taxonomy/12 terms/1 terms/2",
             ),
-            (json!({"sql": [[count, [[[0, 0]]]]]}), "term_relationships/9 term_taxonomy?a terms"),
+            (
+                json!({"sql": [[count, [[[0, 0]]]]]}),
+                "term_relationships/9 \
+                 term_taxonomy#taxonomy=a&@object_id|t|taxonomy|term_id|term_taxonomy_id|tr|tt|wp_term_relationships|wp_term_taxonomy|wp_terms \
+                 terms#@object_id|t|taxonomy|term_id|term_taxonomy_id|tr|tt|wp_term_relationships|wp_term_taxonomy|wp_terms",
+            ),
             (json!({"sql": [[count, [[[0, 0]]]], [ids, [[]]]]}), "term_relationships/9 term_taxonomy/ terms/"),
             (json!({"sql": [[login, [[[5, 0]]]]]}), "users/5"),
             (json!({"sql": [[login, [[]]]]}), "users"),

@@ -60,6 +60,9 @@ pub(crate) fn random(length: usize) -> std::io::Result<String> {
     Ok(bytes.iter().map(|byte| char::from(DIGITS[usize::from(byte % 32)])).collect())
 }
 
+/// The first version of the plugin whose reports name the slugs of posts, on which what is read with a slug depends.
+const FIRST_WITH_SLUGS: u32 = 7;
+
 /// What the plugin says of itself and of WordPress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
@@ -79,9 +82,17 @@ pub struct Status {
 }
 
 impl Status {
-    /// Whether writes can be reported. The table is created when its reports are read first.
+    /// Whether writes can be reported.
     pub fn can_report(&self) -> bool {
-        matches!(&*self.reports, "ok" | "no table")
+        self.cannot_report().is_none()
+    }
+
+    /// Why writes cannot be reported. The table is created when its reports are read first.
+    pub fn cannot_report(&self) -> Option<&str> {
+        if self.connector < FIRST_WITH_SLUGS {
+            return Some("it is of an earlier version, run `svc-server connector install`");
+        }
+        Some(&*self.reports).filter(|reports| !matches!(*reports, "ok" | "no table"))
     }
 
     /// Whether there is a persistent object cache.

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     changes::{Changes, Position},
-    names::Name,
+    names::{Name, SESSIONS, SLUGS},
 };
 
 /// Name of the table, without the prefix of the site.
@@ -285,6 +285,9 @@ impl Reading {
                 written != 0 && (before.is_some_and(|before| before != written) || now - written < EXPLAINED_SECONDS);
             // It is not known which tables a view has.
             if is_view || is_written && !is_reported(&name) && !is_reported("*") {
+                // What the connector names apart from the rows of these tables.
+                let part = [("posts", SLUGS), ("usermeta", SESSIONS)].into_iter().find(|(table, _)| *table == name);
+                others.extend(part.map(|(_, part)| Name::table(part)));
                 others.push(Name::table(name));
             }
         }

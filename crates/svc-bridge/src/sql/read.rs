@@ -24,6 +24,8 @@ pub(crate) struct Read {
     pub(crate) is_clocked: bool,
     /// The parts that it reads.
     pub(crate) names: Vec<Name>,
+    /// The columns that it names, as of [`Name::of_columns`]; `None` for all.
+    pub(crate) columns: Option<String>,
     /// If the rows that it finds show which terms it has read: their parts if the rows are not known.
     pub(crate) terms: Option<Terms>,
     /// Whether the row that it finds is the only user with that name.
@@ -51,7 +53,11 @@ impl Read {
         let tokens = tokens(sql);
         let mut reader = Reader { read: Read::default(), site, doubt: None };
         match &tokens {
-            Some(tokens) => reader.statement(tokens.iter().map(AsRef::as_ref).collect(), clock),
+            Some(tokens) => {
+                let tokens: Vec<&str> = tokens.iter().map(AsRef::as_ref).collect();
+                reader.read.columns = named_columns(&tokens);
+                reader.statement(tokens, clock);
+            }
             None => reader.refuse("a statement that cannot be read"),
         }
         reader.read
@@ -366,6 +372,79 @@ impl Reader<'_> {
     }
 }
 
+/// Most columns of a statement that are told apart from others, and the maximum length of their names together, in bytes.
+const MAX_COLUMNS: usize = 40;
+const MAX_COLUMN_NAMES: usize = 600;
+
+/// Reserved words, which are no names of columns without quotes.
+const RESERVED: [&str; 38] = [
+    "SELECT",
+    "DISTINCT",
+    "SQL_CALC_FOUND_ROWS",
+    "FROM",
+    "AS",
+    "JOIN",
+    "INNER",
+    "LEFT",
+    "RIGHT",
+    "CROSS",
+    "ON",
+    "WHERE",
+    "AND",
+    "OR",
+    "NOT",
+    "XOR",
+    "IN",
+    "IS",
+    "NULL",
+    "LIKE",
+    "BETWEEN",
+    "EXISTS",
+    "GROUP",
+    "HAVING",
+    "ORDER",
+    "BY",
+    "ASC",
+    "DESC",
+    "LIMIT",
+    "UNION",
+    "ALL",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "INTERVAL",
+    "TRUE",
+    "FALSE",
+];
+
+/// The names in a statement that may be those of columns, in lower case and between `|`. `None` if it may read others: with `*`, except for numbers of
+/// rows, and with joins by the columns that tables have in common.
+fn named_columns(tokens: &[&str]) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let before = |n: usize| at.checked_sub(n).and_then(|at| tokens.get(at)).copied().unwrap_or_default();
+        if *token == "*" && !(before(1) == "(" && is(before(2), "COUNT") && tokens.get(at + 1) == Some(&")"))
+            || is(token, "NATURAL")
+        {
+            return None;
+        }
+        // A table or a database before a point, or a function.
+        let next = tokens.get(at + 1).copied().unwrap_or_default();
+        let is_other = next == "." || next == "(" && !token.starts_with('`');
+        if is_other || !is_identifier(token) || is_one(token, &RESERVED) {
+            continue;
+        }
+        let name = name(token);
+        if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    let text = names.join("|");
+    (!names.is_empty() && names.len() <= MAX_COLUMNS && text.len() <= MAX_COLUMN_NAMES).then_some(text)
+}
+
 /// Whether all conditions on login names compare them with a text.
 fn compares_login_with_text(s: &Statement<'_>) -> bool {
     let is_login = |at: &usize| name(s.at(*at)) == "user_login";
@@ -454,6 +533,34 @@ mod tests {
         for number in ["7e1", "7.5", "-7", "0x7"] {
             assert_eq!(read(&format!("SELECT * FROM wp_posts WHERE ID = {number}"), &Clock::default()), "reads posts");
         }
+    }
+
+    #[test]
+    fn statements_name_columns() {
+        for (sql, expected) in [
+            (
+                "SELECT ID FROM wp_posts p WHERE p.post_type = 'a' ORDER BY post_date DESC LIMIT 0, 10",
+                "id|p|post_date|post_type|wp_posts",
+            ),
+            ("SELECT COUNT( * ) FROM wp_posts WHERE `Post_Status` = 'b'", "post_status|wp_posts"),
+            ("SELECT MAX(a) FROM wp_b b WHERE b.order = 1 AND b . /* x */ from = 2", "a|b|from|order|wp_b"),
+            (
+                "SELECT ID FROM wp_posts WHERE EXISTS (SELECT 1 FROM wp_b WHERE x = post_title)",
+                "id|post_title|wp_b|wp_posts|x",
+            ),
+            ("SELECT * FROM wp_posts", ""),
+            ("SELECT p.*, 1 FROM wp_posts p", ""),
+            ("SELECT COUNT(DISTINCT a) * 2 FROM wp_b", ""),
+            ("SELECT a FROM wp_b NATURAL JOIN wp_c", ""),
+            ("SELECT `a b` FROM wp_b", "wp_b"),
+            ("SELECT NOW()", ""),
+        ] {
+            let read = Read::of(sql, &Site::default(), &Clock::default());
+            assert_eq!(read.columns.unwrap_or_default(), expected, "{sql}");
+        }
+        let many: Vec<String> = (0..=MAX_COLUMNS).map(|n| format!("c{n}")).collect();
+        let sql = format!("SELECT {} FROM wp_b", many.join(","));
+        assert_eq!(Read::of(&sql, &Site::default(), &Clock::default()).columns, None);
     }
 
     #[test]

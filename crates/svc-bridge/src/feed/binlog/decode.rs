@@ -104,6 +104,16 @@ struct Layout {
     wanted: Option<Wanted>,
     /// Those of which the values matter.
     found: Vec<ColumnPlace>,
+    /// The names of all, if they are known.
+    names: Option<Vec<Arc<str>>>,
+}
+
+impl Layout {
+    /// The columns in which two rows differ. `None` if their names are not known.
+    fn changed(&self, first: &[Value<'_>], second: &[Value<'_>]) -> Option<Arc<[Arc<str>]>> {
+        let pairs = first.iter().zip(second).zip(self.names.as_ref()?);
+        Some(pairs.filter(|((before, after), _)| before != after).map(|(_, name)| Arc::clone(name)).collect())
+    }
 }
 
 #[derive(Debug)]
@@ -351,9 +361,10 @@ impl Decoder {
         let Some(columns) = map.columns() else { return Ok(Target::Whole) };
         let Some(identity) = self.site.identity(table) else {
             let found = self.found(table, self.site.short(table), &columns);
-            return Ok(match found.is_empty() {
+            let names = self.names(table, &columns);
+            return Ok(match found.is_empty() && names.is_none() {
                 true => Target::Whole,
-                false => Target::Rows(Layout { columns, wanted: None, found }),
+                false => Target::Rows(Layout { columns, wanted: None, found, names }),
             });
         };
         let mut wanted = self.schema.as_ref().and_then(|schema| schema.wanted(table, identity, &columns));
@@ -368,14 +379,25 @@ impl Decoder {
             return Ok(Target::Whole);
         }
         let found = self.found(table, identity.table, &columns);
-        Ok(Target::Rows(Layout { columns, wanted, found }))
+        let names = self.names(table, &columns);
+        Ok(Target::Rows(Layout { columns, wanted, found, names }))
     }
 
     /// The columns of a table of which the values matter and are known. `short` is its name without the prefix.
     fn found(&self, table: &str, short: &str, columns: &[Column]) -> Vec<ColumnPlace> {
+        let found = |schema: &Schema| schema.found(table, self.changes.columns(&short.to_lowercase()), columns);
+        self.known_schema().map(found).unwrap_or_default()
+    }
+
+    /// The names of all columns of a table.
+    fn names(&self, table: &str, columns: &[Column]) -> Option<Vec<Arc<str>>> {
+        self.known_schema()?.names(table, columns)
+    }
+
+    /// The schema, unless it is newer than the event.
+    fn known_schema(&self) -> Option<&Schema> {
         let here = Point::new(&self.place.file, self.end).ok();
-        let Some(schema) = self.schema.as_ref().filter(|schema| here >= schema.since) else { return Vec::new() };
-        schema.found(table, self.changes.columns(&short.to_lowercase()), columns)
+        self.schema.as_ref().filter(|schema| here >= schema.since)
     }
 
     fn rows(&mut self, data: &[u8], time: u32, operation: Operation, version: u8, compressed: bool) {
@@ -508,8 +530,10 @@ fn add_row(
 ) -> Option<()> {
     let mut text = String::new();
     let mut taxonomy: Option<String> = None;
+    let changed = second.and_then(|second| layout.changed(first, second));
     for values in [Some(first), second].into_iter().flatten() {
         let image = image(values, &layout.found);
+        let image = changed.clone().into_iter().fold(image, Image::with_changed);
         let Some(wanted) = &layout.wanted else {
             written.image(short, image);
             continue;

@@ -73,6 +73,8 @@ pub(super) struct ColumnPlace {
 struct Described {
     name: String,
     form: Option<Form>,
+    /// Whether its value is computed from those of other columns.
+    is_computed: bool,
 }
 
 /// The site's tables in `information_schema`.
@@ -105,7 +107,7 @@ impl Schema {
             let extra = extra.unwrap_or_default().to_ascii_uppercase();
             let is_computed = ["VIRTUAL", "STORED", "PERSISTENT"].iter().any(|word| extra.contains(word));
             let form = form(&data_type, &full_type, collation.as_deref()).filter(|_| !is_computed);
-            schema.tables.entry(table).or_default().push(Described { name, form });
+            schema.tables.entry(table).or_default().push(Described { name, form, is_computed });
         }
         let actions = "('RESTRICT', 'NO ACTION')";
         let keys: Vec<(String, String)> = connection.exec(
@@ -150,6 +152,17 @@ impl Schema {
         names.into_iter().filter_map(find).collect()
     }
 
+    /// The names of all columns of a table, in lower case. `None` if they are not known, or what a statement names may be another column: names with other
+    /// characters than the usual ones, and values that are computed from others.
+    pub(super) fn names(&self, table: &str, columns: &[Column]) -> Option<Vec<Arc<str>>> {
+        let described = self.tables.get(table).filter(|described| described.len() == columns.len())?;
+        let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let name = |column: &Described| {
+            (!column.is_computed && is_plain(&column.name)).then(|| column.name.to_ascii_lowercase().into())
+        };
+        described.iter().map(name).collect()
+    }
+
     /// The tables whose rows change with those of `table` that are updated or deleted, without events of their own.
     pub(super) fn dependents(&self, table: &str) -> impl Iterator<Item = &str> {
         self.dependents.get(table).into_iter().flatten().map(String::as_str)
@@ -160,7 +173,11 @@ impl Schema {
 impl Schema {
     /// A schema with one table.
     pub(super) fn with(table: &str, columns: &[(&str, Form)]) -> Self {
-        let described = columns.iter().map(|(name, form)| Described { name: (*name).to_owned(), form: Some(*form) });
+        let described = columns.iter().map(|(name, form)| Described {
+            name: (*name).to_owned(),
+            form: Some(*form),
+            is_computed: false,
+        });
         Schema { tables: HashMap::from([(table.to_owned(), described.collect())]), ..Schema::default() }
     }
 }
