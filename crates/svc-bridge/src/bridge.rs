@@ -44,8 +44,9 @@ const BACKGROUND: usize = 2;
 /// Expected size of a stored response, in bytes.
 const USUAL_SIZE: u64 = 8_192;
 
-/// Time for which a request waits for another one that is being rendered.
+/// Time for which a request waits for another one that is being rendered, and how often: one that has begun before may end without a response for both.
 const WAIT: Duration = Duration::from_secs(10);
+const WAITS: usize = 2;
 
 /// A bridge to one WordPress. Cheap to clone.
 #[derive(Clone)]
@@ -58,13 +59,49 @@ struct Inner {
     feed: ArcSwapOption<Box<dyn Feed>>,
     store: Cache<Key, Arc<Stored>, Size>,
     /// Renderings in progress. Further requests with the same key wait for the end.
-    flights: Flights<Key, ()>,
+    flights: Flights<Key, Arc<Shared>>,
     routes: Routes,
     background: Arc<Semaphore>,
     /// Whether a response could not be stored because of an object cache: the news must have the ends of writes.
     needs_ends: AtomicBool,
     /// Where rows of joins are looked up.
     lookup: OnceLock<Arc<Lookup>>,
+}
+
+/// A response for all requests with its key that had begun before it was rendered, even if it cannot be stored because of a write meanwhile.
+struct Shared {
+    answer: Answer,
+    /// When its rendering began.
+    from: Instant,
+    /// Hash of what the key leaves out.
+    left_out: u64,
+}
+
+/// Why a response is not stored.
+enum NotStored {
+    /// What it has read was written while it was rendered.
+    Written(String),
+    Forbidden(String),
+}
+
+impl NotStored {
+    fn reason(self) -> String {
+        match self {
+            NotStored::Written(reason) | NotStored::Forbidden(reason) => reason,
+        }
+    }
+}
+
+impl From<String> for NotStored {
+    fn from(reason: String) -> Self {
+        NotStored::Forbidden(reason)
+    }
+}
+
+impl From<&str> for NotStored {
+    fn from(reason: &str) -> Self {
+        NotStored::Forbidden(reason.to_owned())
+    }
 }
 
 #[derive(Clone)]
@@ -250,7 +287,7 @@ impl Bridge {
         let Some(feed) = self.0.feed.load_full() else { return Err(Why::News) };
         let key = self.0.keys.of(&asked.parts, asked.origin.tls);
         let left_out = key::left_out(&asked.parts, asked.origin.address);
-        let mut has_waited = false;
+        let (begun, mut waits) = (Instant::now(), 0);
         loop {
             let why = match self.find(&**feed, &key).await? {
                 Ok(stored) if stored.left_out == left_out || asked.route.is_same_for_others() => {
@@ -267,10 +304,24 @@ impl Bridge {
             }
             match self.0.flights.join(key) {
                 Flight::Lead(leader) => return self.render(&**feed, asked, key, left_out, why, Some(leader)).await,
-                Flight::Follow(_) if has_waited => return self.render(&**feed, asked, key, left_out, why, None).await,
+                Flight::Follow(_) if waits == WAITS => {
+                    return self.render(&**feed, asked, key, left_out, why, None).await;
+                }
                 Flight::Follow(other) => {
-                    has_waited = true;
-                    drop(tokio::time::timeout(WAIT, other.outcome()).await);
+                    let shared = tokio::time::timeout(WAIT, other.outcome()).await.ok().flatten();
+                    let is_for_this = |shared: &Shared| {
+                        begun <= shared.from && (shared.left_out == left_out || asked.route.is_same_for_others())
+                    };
+                    match shared {
+                        Some(shared) if is_for_this(&shared) => {
+                            asked.route.counts.replayed.fetch_add(1, Ordering::Relaxed);
+                            let response = shared.answer.respond(&asked.parts.method, &asked.parts.headers);
+                            return Ok(with_status(response, &format!("{}; collapsed", why.status())));
+                        }
+                        Some(_) => waits += 1,
+                        // It is for nobody else, or takes too long.
+                        None => waits = WAITS,
+                    }
                 }
             }
         }
@@ -300,12 +351,17 @@ impl Bridge {
         key: Key,
         left_out: u64,
         why: Why,
-        leader: Option<Leader<Key, ()>>,
+        leader: Option<Leader<Key, Arc<Shared>>>,
     ) -> Result<Response<Body>, Why> {
+        let turn = match self.0.renderer.proxy.turn().await {
+            Ok(turn) => turn,
+            Err(failure) => return Ok(failure.response(asked.format())),
+        };
         // Writes up to here are in the response.
+        let from = Instant::now();
         let visible = feed.visible().await;
         let start = Instant::now();
-        let rendered = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await;
+        let rendered = self.0.renderer.render(&asked.parts, asked.origin, feed.changes(), turn).await;
         let took = start.elapsed();
         let mut whole = match rendered {
             Ok(Rendered::Whole(whole)) => whole,
@@ -327,19 +383,25 @@ impl Bridge {
         }
         let stored = match visible {
             Ok(since) => self.store(feed, asked, left_out, start, since, &mut whole).await,
-            Err(unknown) => Err(unknown.0),
+            Err(unknown) => Err(NotStored::Forbidden(unknown.0)),
         };
+        let is_for_others = matches!(stored, Ok(_) | Err(NotStored::Written(_)));
+        let leader = leader.filter(|_| is_for_others).map(|leader| {
+            let mut answer = whole.answer.clone();
+            stored::prepare(&mut answer);
+            (leader, Shared { answer, from, left_out })
+        });
         let response = match stored {
             Ok(stored) => {
                 asked.route.forwarded(&why.describe(), took);
                 asked.route.stored();
                 let stored = Arc::new(stored);
                 self.0.store.insert(key, Arc::clone(&stored));
-                drop(leader);
                 let response = stored.replay(&asked.parts.method, &asked.parts.headers);
                 with_status(response, &format!("{}; stored", why.status()))
             }
-            Err(reason) => {
+            Err(why_not) => {
+                let reason = why_not.reason();
                 asked.route.forwarded(&format!("not stored: {reason}"), took);
                 asked.route.not_stored();
                 self.0.store.remove(&key);
@@ -347,6 +409,10 @@ impl Bridge {
                 with_status(whole.answer.into_response(), why.status())
             }
         };
+        // After it was stored: whoever learns of it looks there first.
+        if let Some((leader, shared)) = leader {
+            leader.finish(Arc::new(shared));
+        }
         Ok(response)
     }
 
@@ -362,21 +428,21 @@ impl Bridge {
         start: Instant,
         since: u64,
         whole: &mut Whole,
-    ) -> Result<Stored, String> {
+    ) -> Result<Stored, NotStored> {
         if let Some(why) = asked.route.varies() {
-            return Err(why.to_owned());
+            return Err(why.into());
         }
         let reads = whole.record.as_mut().map(|record| std::mem::take(&mut record.reads));
         let record = whole.record.as_ref();
         if let Some(record) = record.filter(|record| !record.store) {
-            return Err(record.why.chars().take(200).collect());
+            return Err(NotStored::Forbidden(record.why.chars().take(200).collect()));
         }
         if record.is_none() && key::has_credentials(&asked.parts) {
-            return Err("no record of what was read".to_owned());
+            return Err("no record of what was read".into());
         }
         if record.is_some_and(|record| record.cache) && !feed.has_ends() {
             self.0.needs_ends.store(true, Ordering::Relaxed);
-            return Err("the object cache may be older than the news".to_owned());
+            return Err("the object cache may be older than the news".into());
         }
         whole.answer.storable(record.is_some_and(|record| record.user > 0))?;
         let found = match reads {
@@ -390,7 +456,7 @@ impl Bridge {
         let dependencies = feed
             .changes()
             .depend_with(&names, since, Arc::clone(&asked.route.tolerance))
-            .map_err(|name| format!("{name} was written meanwhile, or by itself"))?;
+            .map_err(|name| NotStored::Written(format!("{name} was written meanwhile, or by itself")))?;
         let mut answer = whole.answer.clone();
         stored::prepare(&mut answer);
         let ages = [record.and_then(|record| record.age), found.and_then(|found| found.age)];
@@ -469,12 +535,12 @@ impl Bridge {
 
     /// Renders again what is stored, compares, and stores the new response.
     async fn render_again(&self, feed: &dyn Feed, asked: &Asked, key: Key, stored: &Stored) {
+        let Renderer { proxy, .. } = &self.0.renderer;
+        let Ok(turn) = proxy.turn().await else { return };
         let Ok(since) = feed.visible().await else { return };
         let start = Instant::now();
-        let Ok(Rendered::Whole(mut whole)) = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await
-        else {
-            return;
-        };
+        let rendered = self.0.renderer.render(&asked.parts, asked.origin, feed.changes(), turn).await;
+        let Ok(Rendered::Whole(mut whole)) = rendered else { return };
         let is_same = |answer: &Answer| without_etag(&stored.answer, answer).is_same(answer);
         let is_current = async || feed.catch_up().await.is_ok() && stored.dependencies.check().is_ok();
         if !is_same(&whole.answer) {
@@ -482,10 +548,9 @@ impl Bridge {
             if !is_current().await {
                 return;
             }
-            let Ok(Rendered::Whole(again)) = self.0.renderer.render(&asked.parts, asked.origin, feed.changes()).await
-            else {
-                return;
-            };
+            let Ok(turn) = proxy.turn().await else { return };
+            let rendered = self.0.renderer.render(&asked.parts, asked.origin, feed.changes(), turn).await;
+            let Ok(Rendered::Whole(again)) = rendered else { return };
             if is_same(&again.answer) || !is_current().await {
                 return;
             }

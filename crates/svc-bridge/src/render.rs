@@ -10,7 +10,7 @@ use http::{
 };
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Full, StreamBody};
-use svc_gateway::{Body, BoxError, Failure, Origin, Proxy};
+use svc_gateway::{Body, BoxError, Failure, Origin, Proxy, Turn};
 
 use crate::{
     changes::Changes,
@@ -54,7 +54,13 @@ impl Renderer {
 
     /// Renders the response to a request without a body. Conditions of the client are left out: the whole response is stored. What it writes is
     /// told apart in the changes.
-    pub(crate) async fn render(&self, parts: &Parts, origin: Origin, changes: &Changes) -> Result<Rendered, Failure> {
+    pub(crate) async fn render(
+        &self,
+        parts: &Parts,
+        origin: Origin,
+        changes: &Changes,
+        turn: Turn,
+    ) -> Result<Rendered, Failure> {
         let mut request = Request::new(svc_gateway::empty());
         *request.method_mut() = parts.method.clone();
         *request.uri_mut() = parts.uri.clone();
@@ -68,7 +74,7 @@ impl Renderer {
         if let Some(asked) = &asked {
             headers.insert(HEADER, asked.header.clone());
         }
-        let mut response = self.proxy.forward(request, origin).await?;
+        let mut response = self.proxy.forward_in_turn(request, origin, turn).await?;
         let announced = response.headers_mut().remove(HEADER);
         let (Some(value), Some(asked), Some(recorder)) = (announced, asked, &self.recorder) else {
             return self.collect(response, None, BytesMut::new()).await;

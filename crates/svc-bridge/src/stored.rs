@@ -102,6 +102,28 @@ impl Answer {
         self.status == other.status && self.body == other.body && headers(self) == headers(other)
     }
 
+    /// The response to a request with these method and headers.
+    pub(crate) fn respond(&self, method: &Method, request: &HeaderMap) -> Response<Body> {
+        if self.status == StatusCode::OK && is_unchanged(&self.headers, request) {
+            let mut response = Response::new(full(Bytes::new()));
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            let kept = |name: &HeaderName| {
+                OF_NOT_MODIFIED.contains(name)
+                    || name.as_str().starts_with("access-control-")
+                    || *name != CONTENT_TYPE && *name != CONTENT_LENGTH && *name != LAST_MODIFIED
+            };
+            for (name, value) in self.headers.iter().filter(|(name, _)| kept(name)) {
+                response.headers_mut().append(name.clone(), value.clone());
+            }
+            return response;
+        }
+        let mut response = self.clone().into_response();
+        if *method == Method::HEAD {
+            *response.body_mut() = full(Bytes::new());
+        }
+        response
+    }
+
     /// A response with the whole body.
     pub(crate) fn into_response(self) -> Response<Body> {
         let mut response = Response::new(full(self.body));
@@ -158,26 +180,7 @@ impl Stored {
     /// The response to a request with these method and headers.
     pub(crate) fn replay(&self, method: &Method, request: &HeaderMap) -> Response<Body> {
         self.replays.fetch_add(1, Ordering::Relaxed);
-        let is_success = self.answer.status == StatusCode::OK;
-        let mut response = if is_success && is_unchanged(&self.answer.headers, request) {
-            let mut response = Response::new(full(Bytes::new()));
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-            let kept = |name: &HeaderName| {
-                OF_NOT_MODIFIED.contains(name)
-                    || name.as_str().starts_with("access-control-")
-                    || *name != CONTENT_TYPE && *name != CONTENT_LENGTH && *name != LAST_MODIFIED
-            };
-            for (name, value) in self.answer.headers.iter().filter(|(name, _)| kept(name)) {
-                response.headers_mut().append(name.clone(), value.clone());
-            }
-            response
-        } else if *method == Method::HEAD {
-            let mut response = self.answer.clone().into_response();
-            *response.body_mut() = full(Bytes::new());
-            response
-        } else {
-            self.answer.clone().into_response()
-        };
+        let mut response = self.answer.respond(method, request);
         let age = self.at.elapsed().as_secs();
         if age > 0 {
             response.headers_mut().insert(AGE, HeaderValue::from(age));

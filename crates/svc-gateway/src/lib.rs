@@ -14,5 +14,5 @@ pub use body::{Body, BoxError, boxed, empty};
 pub use failure::{ErrorFormat, Failure};
 pub use headers::Origin;
 pub use options::{InvalidFolder, Options, ProxyLimits, Site, SiteFolder};
-pub use proxy::Proxy;
+pub use proxy::{Proxy, Turn};
 pub use upstream::{InvalidUpstream, Upstream};

@@ -44,6 +44,10 @@ struct Inner {
     loop_reported: Mutex<Option<Instant>>,
 }
 
+/// The turn of a request: until it is used or dropped, others may have to wait.
+#[derive(Debug)]
+pub struct Turn(OwnedSemaphorePermit);
+
 enum Client {
     Http(Box<HttpClient>),
     FastCgi(Box<FastCgi>),
@@ -90,6 +94,42 @@ impl Proxy {
     /// # Errors
     /// If the request must not be forwarded, or the upstream did not respond.
     pub async fn forward(&self, request: Request<Body>, origin: Origin) -> Result<Response<Body>, Failure> {
+        self.send(request, origin, None).await
+    }
+
+    /// The same without another wait: for callers that have to know when the request is sent.
+    ///
+    /// # Errors
+    /// If the request must not be forwarded, or the upstream did not respond.
+    pub async fn forward_in_turn(
+        &self,
+        request: Request<Body>,
+        origin: Origin,
+        turn: Turn,
+    ) -> Result<Response<Body>, Failure> {
+        self.send(request, origin, Some(turn)).await
+    }
+
+    /// Waits until a request may be sent.
+    ///
+    /// # Errors
+    /// If too many wait, or it takes too long.
+    pub async fn turn(&self) -> Result<Turn, Failure> {
+        let Inner { slots, waiting, limits, .. } = &*self.0;
+        if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
+            return Ok(Turn(slot));
+        }
+        let _waiting = waiting.try_acquire().map_err(|_| Failure::Busy)?;
+        let slot = timeout(limits.response, Arc::clone(slots).acquire_owned()).await;
+        slot.ok().and_then(Result::ok).map(Turn).ok_or(Failure::Busy)
+    }
+
+    async fn send(
+        &self,
+        request: Request<Body>,
+        origin: Origin,
+        turn: Option<Turn>,
+    ) -> Result<Response<Body>, Failure> {
         if matches!(*request.method(), Method::CONNECT | Method::TRACE) {
             return Err(Failure::Method);
         }
@@ -101,16 +141,23 @@ impl Proxy {
         headers::check(&parts)?;
         match &self.0.client {
             Client::Http(client) => {
-                let slot = self.slot().await?;
+                let Turn(slot) = self.turn_or(turn).await?;
                 self.traced(parts, |parts| client.forward(Request::from_parts(parts, body), origin, slot)).await
             }
             Client::FastCgi(client) => match client.route(&parts).await? {
                 ScriptRoute::Response(response) => Ok(response),
                 ScriptRoute::Script(script) => {
-                    let slot = self.slot().await?;
+                    let Turn(slot) = self.turn_or(turn).await?;
                     self.traced(parts, |parts| client.run(script, parts, body, origin, slot)).await
                 }
             },
+        }
+    }
+
+    async fn turn_or(&self, turn: Option<Turn>) -> Result<Turn, Failure> {
+        match turn {
+            Some(turn) => Ok(turn),
+            None => self.turn().await,
         }
     }
 
@@ -138,16 +185,5 @@ impl Proxy {
                 "a request has passed this server before: the upstream sends requests back, or a client claims it"
             );
         }
-    }
-
-    /// Waits for the turn of a request.
-    async fn slot(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        let Inner { slots, waiting, limits, .. } = &*self.0;
-        if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
-            return Ok(slot);
-        }
-        let _waiting = waiting.try_acquire().map_err(|_| Failure::Busy)?;
-        let slot = timeout(limits.response, Arc::clone(slots).acquire_owned()).await;
-        slot.ok().and_then(Result::ok).ok_or(Failure::Busy)
     }
 }

@@ -149,7 +149,7 @@ fn reload_php(wordpress: &Path) {
 
 /// Whether WordPress has responded, and not the gateway with a stored response.
 pub fn is_forwarded(response: &Response) -> bool {
-    !response.headers("cache-status").any(|status| status.contains("; hit"))
+    !response.headers("cache-status").any(|status| status.contains("; hit") || status.contains("; collapsed"))
 }
 
 /// Sends a `GET` request with credentials (`USER:PASSWORD`, or empty).

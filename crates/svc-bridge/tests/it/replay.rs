@@ -3,8 +3,10 @@
 use std::sync::atomic::Ordering::SeqCst;
 
 use serde_json::json;
+use svc_bridge::CACHE_STATUS;
+use svc_gateway::ProxyLimits;
 
-use crate::wordpress::{Page, Site};
+use crate::wordpress::{Got, Page, Site};
 
 const POSTS: &str = "/wp-json/wp/v2/posts";
 
@@ -127,6 +129,39 @@ async fn requests_for_the_same_response_wait_for_one_rendering() {
     assert!(all.iter().all(|got| got.body == "[1]"));
     // Besides, the first replay is compared.
     assert!(site.n_requests() <= 2, "{}", site.n_requests());
+}
+
+#[tokio::test]
+async fn a_rendering_is_for_all_that_had_begun_before_it() {
+    let limits = ProxyLimits { requests: 1, ..ProxyLimits::default() };
+    let site = Site::start_with(|_| (), true, limits).await;
+    site.reads("/wp-json/other", "[]", &["options/a"]);
+    let page = Page { body: "n".to_owned(), status: 200, names: Some(vec!["posts?post"]), ..Page::default() };
+    site.page(POSTS, Page { has_number: true, ..page });
+    site.php.slow.store(true, SeqCst);
+    let until = async |n: usize| {
+        while site.n_requests() < n {
+            tokio::task::yield_now().await;
+        }
+    };
+    // It occupies the only process of PHP.
+    let other = site.get("/wp-json/other");
+    let before = async {
+        until(1).await;
+        futures_util::future::join_all((0..10).map(|_| site.get(POSTS))).await
+    };
+    let after = async {
+        until(2).await;
+        site.news.write("posts?post");
+        futures_util::future::join_all((0..10).map(|_| site.get(POSTS))).await
+    };
+    let (_, before, after) = tokio::join!(other, before, after);
+    let status = |got: &Got| got.headers[CACHE_STATUS].to_str().unwrap().to_owned();
+    assert!(before.iter().all(|got| got.body == "n1"), "one rendering, though it cannot be stored");
+    let n_collapsed = before.iter().filter(|got| status(got) == "svc; fwd=uri-miss; collapsed").count();
+    assert_eq!(n_collapsed, 9);
+    assert!(after.iter().all(|got| got.body == "n2"), "the first may lack the write");
+    assert!(site.get(POSTS).await.is_hit());
 }
 
 #[tokio::test]

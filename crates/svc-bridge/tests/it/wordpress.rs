@@ -188,6 +188,14 @@ impl Got {
 
 impl Site {
     pub(crate) async fn start(change: impl FnOnce(&mut Settings), has_connector: bool) -> Self {
+        Site::start_with(change, has_connector, ProxyLimits::default()).await
+    }
+
+    pub(crate) async fn start_with(
+        change: impl FnOnce(&mut Settings),
+        has_connector: bool,
+        limits: ProxyLimits,
+    ) -> Self {
         let php = Arc::new(Php::default());
         let router = Router::new().fallback(respond).with_state(Arc::clone(&php));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -204,7 +212,7 @@ impl Site {
             max_body: 10_000,
         };
         change(&mut settings);
-        let proxy = Proxy::new(upstream, "test", ProxyLimits::default());
+        let proxy = Proxy::new(upstream, "test", limits);
         let recorder = has_connector.then(|| Recorder::new(SECRET.as_bytes()));
         let bridge = Bridge::new(settings, proxy, recorder, b"random");
         let news = Arc::new(News::default());
