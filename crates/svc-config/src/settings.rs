@@ -173,7 +173,7 @@ pub const SETTINGS: &[Setting] = &[
     row("wordpress.check_percent", "N", Some("1"), "Percentage of the replayed responses that WordPress renders again to compare them, from 0 to 100"),
     row("wordpress.connector", "BOOL", Some("true"), "Use the connector, a plugin that tells what responses read and what WordPress writes, if it is installed"),
     row("wordpress.timeout_seconds", "N", Some("60"), "Time limit for a response of WordPress, and between two parts of it"),
-    row("wordpress.connections", "N", Some("64"), "Maximum number of requests that are forwarded at the same time; four times as many may wait"),
+    row("wordpress.connections", "N", Some("64"), "Maximum number of requests that are forwarded at the same time, best as many as PHP has processes; four times as many may wait, and at least 256"),
     secret("keys.auth_key"),
     secret("keys.secure_auth_key"),
     secret("keys.logged_in_key"),

@@ -22,8 +22,9 @@ use crate::{
     upstream::{Address, Upstream},
 };
 
-/// Requests that wait for a slot, per slot. Further ones are rejected at once.
+/// Requests that wait for a slot: so many per slot, and at least this number. Further ones are rejected at once.
 const WAITING_PER_SLOT: usize = 4;
+const WAITING: usize = 256;
 
 /// Minimum time between two log lines about loops.
 const REPORT_LOOP: Duration = Duration::from_secs(60);
@@ -73,7 +74,7 @@ impl Proxy {
             name,
             limits,
             slots: Arc::new(Semaphore::new(slots)),
-            waiting: Semaphore::new(slots * WAITING_PER_SLOT),
+            waiting: Semaphore::new((slots * WAITING_PER_SLOT).max(WAITING)),
             loop_reported: Mutex::default(),
         }))
     }
