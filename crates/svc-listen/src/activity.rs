@@ -20,7 +20,7 @@ use tokio::{
     sync::Notify,
 };
 
-use crate::limits::ConnectionLimits;
+use crate::{handover::Handover, limits::ConnectionLimits};
 
 /// A client that transfers this many bytes per second is never too slow: each byte offsets a millisecond of waiting.
 const BYTES_PER_SECOND: u64 = 1_000;
@@ -395,15 +395,22 @@ pub(crate) struct ResponseBody {
     is_http2: bool,
     /// Bytes produced when more was last requested; `None` while no data is available.
     handed: Option<usize>,
+    /// Of an event stream, which is handed over while no data is available.
+    handover: Option<Arc<Handover>>,
 }
 
 impl ResponseBody {
-    pub(crate) fn new(inner: axum::body::Body, request: InProgress, version: http::Version) -> Self {
+    pub(crate) fn new(
+        inner: axum::body::Body,
+        request: InProgress,
+        version: http::Version,
+        handover: Option<Arc<Handover>>,
+    ) -> Self {
         let is_http2 = version == http::Version::HTTP_2;
         if is_http2 {
             request.0.state().unread.begin(Instant::now());
         }
-        ResponseBody { inner, request, is_http2, handed: is_http2.then_some(0) }
+        ResponseBody { inner, request, is_http2, handed: is_http2.then_some(0), handover }
     }
 
     /// Records that the client has taken the data.
@@ -425,7 +432,11 @@ impl Body for ResponseBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         self.taken();
-        let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
+        let polled = Pin::new(&mut self.inner).poll_frame(context);
+        if let Some(handover) = &self.handover {
+            handover.body_polled(polled.is_pending());
+        }
+        let frame = ready!(polled);
         if let Some(Ok(frame)) = &frame
             && self.is_http2
         {
@@ -448,6 +459,9 @@ impl Body for ResponseBody {
 impl Drop for ResponseBody {
     fn drop(&mut self) {
         self.taken();
+        if let Some(handover) = &self.handover {
+            handover.leave_body(&mut self.inner);
+        }
     }
 }
 

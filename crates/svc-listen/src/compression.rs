@@ -291,13 +291,20 @@ impl Compression {
     }
 }
 
+/// Whether a media type begins with this one.
+fn begins_with(value: &HeaderValue, kind: &str) -> bool {
+    value.as_bytes().get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind.as_bytes()))
+}
+
+/// Whether this is the media type of streams of events.
+pub(crate) fn is_events(content_type: &HeaderValue) -> bool {
+    begins_with(content_type, EVENTS)
+}
+
 /// Whether the response has a body that compression makes smaller.
 fn is_compressible(response: &Response) -> bool {
     let headers = response.headers();
-    let is_type = |kind: &&str| {
-        let value = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-        value.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind.as_bytes()))
-    };
+    let is_type = |kind: &&str| headers.get(header::CONTENT_TYPE).is_some_and(|value| begins_with(value, kind));
     let size = response.body().size_hint();
     // Files have no exact size, but a `Content-Length`.
     let length = headers.get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse::<u64>().ok());

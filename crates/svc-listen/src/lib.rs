@@ -7,6 +7,7 @@ mod connections;
 mod descriptors;
 mod error;
 mod forwarding;
+mod handover;
 mod head;
 pub mod health;
 mod in_flight;

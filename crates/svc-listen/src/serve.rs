@@ -1,9 +1,8 @@
 //! The accept loop, with graceful shutdown.
 
-use std::{convert::Infallible, future::Future, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::Future, net::SocketAddr, pin::Pin, sync::Arc, task::Poll, time::Duration};
 
 use axum::{body::Body, extract::ConnectInfo};
-use http::HeaderMap;
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper_util::{
@@ -22,6 +21,7 @@ use crate::{
     client::OverTls,
     connections::{Admission, Connections, Slot},
     error::{Error, Result},
+    handover::{self, Detachable, Handover},
     in_flight::{Connected, InFlight},
     limits::ConnectionLimits,
     log::Seldom,
@@ -209,14 +209,16 @@ pub async fn serve(
             next.set(accept(&listener, &connections, &refused));
             set_options(&stream);
             let activity = Arc::clone(&slot.activity);
-            let service = service(app.clone(), peer, tls.is_some(), Arc::clone(&activity), requests.clone());
+            let handover = Arc::<Handover>::default();
+            let parts = (Arc::clone(&activity), Arc::clone(&handover));
+            let service = service(app.clone(), peer, tls.is_some(), parts, requests.clone());
             let socket = Socket::new(stream, activity);
             let (connected, mut stopped) = (requests.connect(), stopped.clone());
             let Some(acceptor) = tls.clone() else {
-                let io = TokioIo::new(Stream::Plain(socket));
+                let io = TokioIo::new(Detachable::new(Stream::Plain(socket), Arc::clone(&handover)));
                 // Allocated, because the task would hold it twice: as its argument, and where it is polled.
                 let connection = Box::pin(builder.serve_connection_with_upgrades(io, service).into_owned());
-                tokio::spawn(serve_connection(connection, slot, connected, peer, stopped));
+                tokio::spawn(serve_connection(connection, handover, slot, connected, peer, stopped));
                 continue;
             };
             let builder = builder.clone();
@@ -224,9 +226,9 @@ pub async fn serve(
                 let Some(stream) = tls::accept(acceptor, socket, &slot.activity, peer, &mut stopped).await else {
                     return;
                 };
-                let io = TokioIo::new(Stream::Tls(stream));
+                let io = TokioIo::new(Detachable::new(Stream::Tls(stream), Arc::clone(&handover)));
                 let connection = Box::pin(builder.serve_connection_with_upgrades(io, service).into_owned());
-                serve_connection(connection, slot, connected, peer, stopped).await;
+                serve_connection(connection, handover, slot, connected, peer, stopped).await;
             });
         }
     }
@@ -253,7 +255,7 @@ fn service(
     app: impl App,
     peer: SocketAddr,
     is_tls: bool,
-    activity: Arc<Activity>,
+    (activity, handover): (Arc<Activity>, Arc<Handover>),
     requests: InFlight,
 ) -> impl hyper::service::Service<
     http::Request<Incoming>,
@@ -265,6 +267,8 @@ fn service(
         let version = request.version();
         let in_progress = activity.begin_request(version);
         let activity = Arc::clone(&activity);
+        // With a body, the rest of it may still have to be read.
+        let handover = request.body().is_end_stream().then(|| Arc::clone(&handover));
         let mut request = request.map(|body| match body.is_end_stream() {
             true => Body::empty(),
             false => Body::new(RequestBody::new(body, activity)),
@@ -278,25 +282,19 @@ fn service(
         let requests = requests.clone();
         async move {
             let mut response = requests.run(response).await?;
-            if response.body().size_hint().upper().is_none() {
-                fit(response.headers_mut());
+            let handover = handover.filter(|_| handover::is_event_stream(version, &response));
+            if handover.is_some() {
+                handover::close_after(response.headers_mut());
             }
-            Ok(response.map(|body| ResponseBody::new(body, in_progress, version)))
+            Ok(response.map(|body| ResponseBody::new(body, in_progress, version, handover)))
         }
     })
 }
 
-/// Copies headers into a map of their size. A connection keeps the memory of the map after they are sent, which adds up if many clients
-/// follow streams.
-fn fit(headers: &mut HeaderMap) {
-    let mut fitting = HeaderMap::with_capacity(headers.len());
-    fitting.extend(std::mem::take(headers));
-    *headers = fitting;
-}
-
 /// Serves a connection until the client, the server or the limits end it.
 async fn serve_connection<S>(
-    mut connection: Pin<Box<UpgradeableConnection<'static, TokioIo<Stream>, S, TokioExecutor>>>,
+    mut connection: Pin<Box<UpgradeableConnection<'static, TokioIo<Detachable>, S, TokioExecutor>>>,
+    handover: Arc<Handover>,
     slot: Slot,
     _connected: Connected,
     peer: SocketAddr,
@@ -310,7 +308,11 @@ async fn serve_connection<S>(
     loop {
         tokio::select! {
             biased;
-            result = connection.as_mut() => {
+            ended = ended_or_due(connection.as_mut(), &handover) => {
+                let result = match ended {
+                    Some(result) => result,
+                    None => send_events(connection, &handover, &activity).await,
+                };
                 if let Err(error) = result {
                     tracing::debug!("connection with {peer}: {error}");
                 }
@@ -328,6 +330,34 @@ async fn serve_connection<S>(
                 connection.as_mut().graceful_shutdown();
             }
         }
+    }
+}
+
+/// Polls a connection until it ends, or until its event stream is due to be handed over, which is `None`.
+fn ended_or_due<C: Future>(
+    mut connection: Pin<&mut C>,
+    handover: &Handover,
+) -> impl Future<Output = Option<C::Output>> {
+    std::future::poll_fn(move |context| match connection.as_mut().poll(context) {
+        Poll::Ready(result) => Poll::Ready(Some(result)),
+        Poll::Pending if handover.is_due() => Poll::Ready(None),
+        Poll::Pending => Poll::Pending,
+    })
+}
+
+/// Sends the events of a stream in place of its connection. They end when the service ends them, or with the limits.
+async fn send_events(
+    connection: impl Sized,
+    handover: &Handover,
+    activity: &Arc<Activity>,
+) -> std::result::Result<(), axum::BoxError> {
+    // The connection counts the request only until it is dropped.
+    let _in_progress = activity.begin_request(http::Version::HTTP_11);
+    let Some(events) = handover.take(connection) else { return Ok(()) };
+    tokio::select! {
+        biased;
+        _how = activity.close_requested() => Ok(()),
+        result = Box::pin(events.send()) => result,
     }
 }
 
@@ -386,22 +416,5 @@ pub fn shutdown_signal() -> impl Future<Output = ()> + Send {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_keep_their_values_and_lose_their_room() {
-        let mut headers = HeaderMap::with_capacity(100);
-        for (name, value) in [("vary", "a"), ("link", "b"), ("vary", "c")] {
-            headers.append(name, value.parse().unwrap());
-        }
-        let before = headers.clone();
-        fit(&mut headers);
-        assert_eq!(headers, before);
-        assert!(headers.capacity() < 10, "{}", headers.capacity());
     }
 }

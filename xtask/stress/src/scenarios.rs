@@ -41,7 +41,11 @@ const SCENARIOS: &[Scenario] = &[
         about: "a dump that is imported while servers with a read replica, or on a Galera cluster, are read",
         run: imports::run,
     },
-    Scenario { name: "memory", about: "a burst of clients with all kinds of requests", run: memory::run },
+    Scenario {
+        name: "memory",
+        about: "a burst of clients with all kinds of requests, and clients that follow the changes",
+        run: memory::run,
+    },
     Scenario {
         name: "pages",
         about: "parallel readers of pages, feeds and the API, with one connection and with the default pool",

@@ -13,7 +13,7 @@ use tokio::{
 /// Long enough for a connection to count as idle.
 const IDLE: Duration = Duration::from_millis(60);
 
-fn limits(connections: usize, seconds: u64) -> ConnectionLimits {
+pub(crate) fn limits(connections: usize, seconds: u64) -> ConnectionLimits {
     let time = Duration::from_secs(seconds);
     ConnectionLimits {
         body: 1024,
@@ -28,7 +28,7 @@ fn limits(connections: usize, seconds: u64) -> ConnectionLimits {
     }
 }
 
-async fn running(router: Router, limits: ConnectionLimits) -> Running {
+pub(crate) async fn running(router: Router, limits: ConnectionLimits) -> Running {
     Running::start(bind("127.0.0.1:0").await.unwrap(), router, limits).unwrap()
 }
 
@@ -70,7 +70,7 @@ async fn idle_connections_do_not_delay_shutdown() {
 }
 
 /// Limits of 100 ms for slow clients.
-fn strict() -> ConnectionLimits {
+pub(crate) fn strict() -> ConnectionLimits {
     let short = Duration::from_millis(100);
     ConnectionLimits { header: short, idle: short, stall: short, ..limits(8, 30) }
 }

@@ -19,6 +19,8 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
+use crate::event_streams;
+
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 
 /// A server with a certificate for `a.example`.
@@ -29,6 +31,11 @@ struct Server {
 
 impl Server {
     async fn start(limits: ConnectionLimits) -> Self {
+        Self::with(Router::new(), limits).await
+    }
+
+    /// A server with more routes.
+    async fn with(more: Router, limits: ConnectionLimits) -> Self {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::new(["a.example".to_owned()]).unwrap().self_signed(&key).unwrap();
         let root = certificate.der().clone();
@@ -39,7 +46,7 @@ impl Server {
         config.alpn_protocols = ["h2", "http/1.1", "acme-tls/1"].map(|name| name.as_bytes().to_vec()).into();
         let show = get(|Extension(client): Extension<Client>| async move { format!("tls: {}", client.tls) });
         let large = get(|| async { vec![b'x'; 64 << 20] });
-        let router = Router::new().route("/", show).route("/large", large);
+        let router = Router::new().route("/", show).route("/large", large).merge(more);
         let app = middleware_stack(router, &limits, AccessLog::default(), Compression::default());
         let listener = Listener::with_tls(bind("127.0.0.1:0").await.unwrap(), Arc::new(config));
         Server { running: Running::start(listener, app.strict_transport(Some(60)), limits).unwrap(), root }
@@ -92,6 +99,25 @@ async fn requests_with_both_versions_are_requests_over_tls() {
         assert!(response.starts_with("HTTP/1.1 200") && response.ends_with("tls: true"), "{response}");
         assert!(response.contains("strict-transport-security: max-age=60\r\n"), "{response}");
     }
+    server.running.stop().await;
+}
+
+#[tokio::test]
+async fn event_streams_are_sent_over_tls() {
+    let (router, sender) = event_streams::events();
+    let server = Server::with(router, ConnectionLimits::default()).await;
+    let mut client = server.connect("a.example", &[&TLS13], "http/1.1").await.unwrap();
+    client.write_all(event_streams::REQUEST).await.unwrap();
+    for n in 1..4 {
+        sender.send(format!("data: {n}\n\n")).await.unwrap();
+        event_streams::read_to(&mut client, &format!("9\r\ndata: {n}\n\n\r\n")).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    drop(sender);
+    // Without a `close_notify` this would be an error.
+    let mut end = String::new();
+    client.read_to_string(&mut end).await.unwrap();
+    assert_eq!(end, "0\r\n\r\n");
     server.running.stop().await;
 }
 
