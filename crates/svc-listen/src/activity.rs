@@ -25,6 +25,9 @@ use crate::{handover::Handover, limits::ConnectionLimits};
 /// A client that transfers this many bytes per second is never too slow: each byte offsets a millisecond of waiting.
 const BYTES_PER_SECOND: u64 = 1_000;
 
+/// How long after its start a connection may wait for its first request although the server is stopping. The client cannot know that yet.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
+
 /// How a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Close {
@@ -130,6 +133,13 @@ impl Activity {
     /// Whether a request is in progress.
     pub(crate) fn is_busy(&self) -> bool {
         self.state().n_in_progress > 0
+    }
+
+    /// How long a server that is stopping waits for the first request; `None` if it has begun, or has not within a second.
+    pub(crate) fn first_request_within(&self) -> Option<Duration> {
+        let state = self.state();
+        let left = FIRST_REQUEST.checked_sub(state.opened.elapsed()).filter(|left| !left.is_zero());
+        left.filter(|_| !state.has_served)
     }
 
     /// Requests that the connection's task closes it.

@@ -33,6 +33,8 @@ struct Count {
     n: AtomicUsize,
     connections: AtomicUsize,
     accepted: AtomicU64,
+    /// Tasks of connections: one of each, and one of each stream of HTTP/2.
+    tasks: AtomicUsize,
     /// Notified when no request is in progress.
     none: Notify,
 }
@@ -54,6 +56,34 @@ pub(crate) struct Connected(Arc<Count>);
 impl Drop for Connected {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.0.tasks.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Spawns the streams of an HTTP/2 connection, and counts them.
+#[derive(Clone)]
+pub(crate) struct StreamExecutor(Arc<Count>);
+
+/// A task of a stream, until this is dropped.
+struct Stream(Arc<Count>);
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.0.tasks.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl<F> hyper::rt::Executor<F> for StreamExecutor
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    fn execute(&self, stream: F) {
+        self.0.tasks.fetch_add(1, Ordering::Relaxed);
+        let counted = Stream(Arc::clone(&self.0));
+        tokio::spawn(async move {
+            let _counted = counted;
+            stream.await
+        });
     }
 }
 
@@ -73,7 +103,13 @@ impl InFlight {
     pub(crate) fn connect(&self) -> Connected {
         self.count.connections.fetch_add(1, Ordering::Relaxed);
         self.count.accepted.fetch_add(1, Ordering::Relaxed);
+        self.count.tasks.fetch_add(1, Ordering::Relaxed);
         Connected(Arc::clone(&self.count))
+    }
+
+    /// Spawns the streams of HTTP/2 connections.
+    pub(crate) fn executor(&self) -> StreamExecutor {
+        StreamExecutor(Arc::clone(&self.count))
     }
 
     /// Number of open connections.
@@ -108,8 +144,7 @@ impl InFlight {
             tracing::warn!(requests = self.n_requests(), "stopped with requests still in progress");
         }
         let until = tokio::time::Instant::now() + CONNECTIONS;
-        let runtime = tokio::runtime::Handle::current();
-        while runtime.metrics().num_alive_tasks() > 0 && tokio::time::Instant::now() < until {
+        while self.count.tasks.load(Ordering::Acquire) > 0 && tokio::time::Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -138,6 +173,32 @@ mod tests {
     use tower::ServiceExt as _;
 
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_stop_waits_for_connections_and_for_no_other_task() {
+        use hyper::rt::Executor as _;
+        let requests = InFlight::new();
+        let other = tokio::spawn(std::future::pending::<()>());
+        let (start, ended) = (std::time::Instant::now(), Arc::new(AtomicUsize::new(0)));
+        requests.end().await;
+        assert!(start.elapsed() < CONNECTIONS / 2, "{:?}", start.elapsed());
+        let work = || {
+            let ended = Arc::clone(&ended);
+            async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                ended.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        requests.executor().execute(work());
+        let (connected, connection) = (requests.connect(), work());
+        tokio::spawn(async move {
+            let _connected = connected;
+            connection.await;
+        });
+        requests.end().await;
+        assert_eq!(ended.load(Ordering::Relaxed), 2);
+        other.abort();
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_stop_ends_requests_and_waits_for_the_one_that_blocks() {

@@ -6,7 +6,7 @@ use axum::{body::Body, extract::ConnectInfo};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
+    rt::{TokioIo, TokioTimer},
     server::conn::auto::{Builder, UpgradeableConnection},
 };
 use tokio::{
@@ -22,7 +22,7 @@ use crate::{
     connections::{Admission, Connections, Slot},
     error::{Error, Result},
     handover::{self, Detachable, Handover},
-    in_flight::{Connected, InFlight},
+    in_flight::{Connected, InFlight, StreamExecutor},
     limits::ConnectionLimits,
     log::Seldom,
     supervisor,
@@ -170,7 +170,7 @@ impl<S> App for S where
 }
 
 /// Accepts and serves connections until `stop` is ready, then lets requests in progress finish for at most
-/// `limits.shutdown`. `requests` counts them.
+/// `limits.shutdown`. Connections that have just been accepted may send their first request within a second. `requests` counts them.
 pub async fn serve(
     listener: impl Into<Listener>,
     app: impl App,
@@ -179,7 +179,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     let Listener { tcp: listener, tls } = listener.into();
-    let mut builder = Builder::new(TokioExecutor::new());
+    let mut builder = Builder::new(requests.executor());
     // The sweep below closes slow and idle connections, including those without a request.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(HEAD_LIMIT);
     builder
@@ -213,7 +213,7 @@ pub async fn serve(
             let parts = (Arc::clone(&activity), Arc::clone(&handover));
             let service = service(app.clone(), peer, tls.is_some(), parts, requests.clone());
             let socket = Socket::new(stream, activity);
-            let (connected, mut stopped) = (requests.connect(), stopped.clone());
+            let (connected, stopped) = (requests.connect(), stopped.clone());
             let Some(acceptor) = tls.clone() else {
                 let io = TokioIo::new(Detachable::new(Stream::Plain(socket), Arc::clone(&handover)));
                 // Allocated, because the task would hold it twice: as its argument, and where it is polled.
@@ -223,7 +223,8 @@ pub async fn serve(
             };
             let builder = builder.clone();
             tokio::spawn(async move {
-                let Some(stream) = tls::accept(acceptor, socket, &slot.activity, peer, &mut stopped).await else {
+                let stream = tls::accept(acceptor, socket, &slot.activity, peer, stopped.clone()).await;
+                let Some(stream) = stream else {
                     return;
                 };
                 let io = TokioIo::new(Detachable::new(Stream::Tls(stream), Arc::clone(&handover)));
@@ -293,7 +294,7 @@ fn service(
 
 /// Serves a connection until the client, the server or the limits end it.
 async fn serve_connection<S>(
-    mut connection: Pin<Box<UpgradeableConnection<'static, TokioIo<Detachable>, S, TokioExecutor>>>,
+    mut connection: Pin<Box<UpgradeableConnection<'static, TokioIo<Detachable>, S, StreamExecutor>>>,
     handover: Arc<Handover>,
     slot: Slot,
     _connected: Connected,
@@ -325,7 +326,7 @@ async fn serve_connection<S>(
                 }
                 return;
             }
-            _ = stopped.changed(), if !is_stopping => {
+            () = until_stop(&mut stopped, &activity), if !is_stopping => {
                 is_stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
@@ -358,6 +359,21 @@ async fn send_events(
         biased;
         _how = activity.close_requested() => Ok(()),
         result = Box::pin(events.send()) => result,
+    }
+}
+
+/// Ready when the server is stopping and the connection need not stay open for its first request.
+pub(crate) async fn until_stop(stopped: &mut watch::Receiver<()>, activity: &Activity) {
+    let _stopping = stopped.changed().await;
+    if let Some(left) = activity.first_request_within() {
+        // Allocated, since only few connections need it.
+        let mut sleep = Box::pin(tokio::time::sleep(left));
+        // The first request begins while the connection is polled, by the same task.
+        std::future::poll_fn(|context| match activity.first_request_within() {
+            None => Poll::Ready(()),
+            Some(_) => sleep.as_mut().poll(context),
+        })
+        .await;
     }
 }
 

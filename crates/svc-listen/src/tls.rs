@@ -21,7 +21,7 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
     activity::{Activity, Socket},
-    serve::CLOSE_TIME,
+    serve::{CLOSE_TIME, until_stop},
 };
 
 /// A listening socket, with or without TLS.
@@ -58,12 +58,12 @@ pub(crate) async fn accept(
     socket: Socket,
     activity: &Activity,
     peer: SocketAddr,
-    stopped: &mut watch::Receiver<()>,
+    mut stopped: watch::Receiver<()>,
 ) -> Option<Box<TlsStream<Socket>>> {
     tokio::select! {
         biased;
         _how = activity.close_requested() => None,
-        _ = stopped.changed() => None,
+        () = until_stop(&mut stopped, activity) => None,
         result = handshake(acceptor, socket) => result.unwrap_or_else(|error| {
             tracing::debug!("TLS handshake with {peer}: {error}");
             None

@@ -69,6 +69,25 @@ async fn idle_connections_do_not_delay_shutdown() {
     tokio::time::timeout(Duration::from_secs(5), server.stop()).await.unwrap();
 }
 
+#[tokio::test]
+async fn a_new_connection_may_send_its_first_request_during_shutdown() {
+    let server = running(Router::new().route("/", get(|| async { "served" })), limits(4, 60)).await;
+    let address = server.address();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // Connections are accepted in order.
+    assert!(get_text(address, "/").await.ends_with("served"));
+    let stop = tokio::spawn(server.stop());
+    // The listener closes when the server begins to stop.
+    while TcpStream::connect(address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let mut text = String::new();
+    tokio::time::timeout(Duration::from_secs(5), stream.read_to_string(&mut text)).await.unwrap().unwrap();
+    assert!(text.ends_with("served"), "{text}");
+    tokio::time::timeout(Duration::from_secs(5), stop).await.unwrap().unwrap();
+}
+
 /// Limits of 100 ms for slow clients.
 pub(crate) fn strict() -> ConnectionLimits {
     let short = Duration::from_millis(100);
