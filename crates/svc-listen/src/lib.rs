@@ -34,6 +34,6 @@ pub use middleware::{Stack, middleware_stack};
 pub use network::{Network, network_of};
 pub use rate_limits::{Rate, RateAdmission, RateLimitSettings, RequestCost};
 pub use redirect::redirect_to_https;
-pub use serve::{App, Running, bind, inherit_or_bind, serve, shutdown_signal};
-pub use supervisor::{notify_ready, notify_stopping};
+pub use serve::{App, Hangups, Running, bind, hangups, serve, shutdown_signal};
+pub use supervisor::{Handover, Sockets, notify_ready, notify_reloading, notify_stopping};
 pub use tls::Listener;

@@ -25,7 +25,6 @@ use crate::{
     in_flight::{Connected, InFlight, StreamExecutor},
     limits::ConnectionLimits,
     log::Seldom,
-    supervisor,
     tls::{self, Listener, Stream},
 };
 
@@ -76,21 +75,6 @@ pub async fn bind(listen: &str) -> Result<TcpListener> {
         }
     }
     Err(failed(last))
-}
-
-/// The listening socket that a supervisor such as systemd has passed to the process (`LISTEN_FDS`); without one, binds `listen`. Call
-/// this once.
-///
-/// # Errors
-/// Those of [`bind`], or if the socket that was passed cannot be used.
-pub async fn inherit_or_bind(listen: &str) -> Result<TcpListener> {
-    match supervisor::inherited()? {
-        Some(listener) => {
-            tracing::info!("listening on the socket that the supervisor has passed; `listen` has no effect");
-            Ok(listener)
-        }
-        None => bind(listen).await,
-    }
 }
 
 /// Sets socket options. Errors are ignored, since a connection works without them.
@@ -432,5 +416,43 @@ pub fn shutdown_signal() -> impl Future<Output = ()> + Send {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+    }
+}
+
+/// The SIGHUPs of the process.
+#[derive(Debug)]
+pub struct Hangups {
+    #[cfg(unix)]
+    signals: tokio::signal::unix::Signal,
+}
+
+/// Listens for SIGHUP. From the call on, it does not end the process. Call this before other threads are started, so that they receive a signal that
+/// [`Handover::exec`](crate::Handover::exec) has delayed.
+///
+/// # Errors
+/// If the system refuses it.
+///
+/// # Panics
+/// Outside of a Tokio runtime.
+pub fn hangups() -> std::io::Result<Hangups> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let signals = signal(SignalKind::hangup())?;
+        crate::supervisor::unblock_hangup()?;
+        Ok(Hangups { signals })
+    }
+    #[cfg(not(unix))]
+    Ok(Hangups {})
+}
+
+impl Hangups {
+    /// Waits for the next signal, for ever on systems without it. Several signals may be reported as one.
+    pub async fn next(&mut self) {
+        #[cfg(unix)]
+        if self.signals.recv().await.is_some() {
+            return;
+        }
+        std::future::pending().await
     }
 }

@@ -28,11 +28,11 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Reads the certificate and binds the listener for redirects. `None` if the server has no TLS.
+    /// Reads the certificate. `redirect` is the socket for redirects. `None` if the server has no TLS.
     ///
     /// # Errors
-    /// If the certificate cannot be used, or the address is in use.
-    pub(crate) async fn open(config: &Config) -> Result<Option<Tls>> {
+    /// If the certificate cannot be used.
+    pub(crate) fn open(config: &Config, redirect: Option<TcpListener>) -> Result<Option<Tls>> {
         let Some(tls) = &config.tls else { return Ok(None) };
         let certificates = match &tls.source {
             CertificateSource::Files(files) => Certificates::from_files(files.clone())?,
@@ -41,12 +41,7 @@ impl Tls {
                 Certificates::from_acme(settings.clone(), &config.data)?
             }
         };
-        let certificates = Arc::new(certificates);
-        let redirect = match &tls.redirect {
-            Some(address) => Some(svc_listen::bind(address).await?),
-            None => None,
-        };
-        Ok(Some(Tls { certificates, redirect }))
+        Ok(Some(Tls { certificates: Arc::new(certificates), redirect }))
     }
 
     /// The certificate, to reload it.
@@ -84,6 +79,17 @@ impl Tls {
         let redirect = |listener| Running::start(listener, redirect_to_https(port), limits);
         self.redirect.map(redirect).transpose().map_err(Error::Listen)
     }
+}
+
+/// Reads the certificate of the configuration, unless the server gets it by ACME.
+///
+/// # Errors
+/// If it cannot be used.
+pub(crate) fn check(config: &Config) -> Result {
+    if let Some(CertificateSource::Files(files)) = config.tls.as_ref().map(|tls| &tls.source) {
+        Certificates::from_files(files.clone())?;
+    }
+    Ok(())
 }
 
 /// When the current certificate expires, as a metric. No sample while there is no certificate.

@@ -7,7 +7,7 @@ use validator::Validate;
 use super::TableEntry;
 
 /// `[[sidebars]]`
-#[derive(Clone, Debug, Deserialize, Validate)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SidebarEntry {
     #[validate(length(min = 1, max = 191, message = "`id` must have 1 to 191 characters"))]
@@ -54,7 +54,7 @@ impl SidebarEntry {
 }
 
 /// `[[menu_locations]]`
-#[derive(Clone, Debug, Deserialize, Validate)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LocationEntry {
     #[validate(length(min = 1, max = 191, message = "`name` must have 1 to 191 characters"))]

@@ -14,7 +14,7 @@ use super::{
 const OBJECTS: [&str; 4] = ["post", "term", "user", "comment"];
 
 /// `[[meta]]`
-#[derive(Clone, Debug, Deserialize, Validate)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
 #[validate(schema(function = "check_queryable", skip_on_field_errors = false))]
 pub(super) struct MetaEntry {

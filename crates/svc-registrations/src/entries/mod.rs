@@ -40,7 +40,7 @@ pub struct InvalidEntry {
 }
 
 /// Registered entries, in the order of the files. A later entry replaces an earlier one with the same name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Registrations {
     types: Vec<TypeEntry>,
     taxonomies: Vec<TaxonomyEntry>,

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// `[[settings]]`
-#[derive(Clone, Debug, Deserialize, Validate)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
 #[validate(schema(function = "check_not_core"))]
 pub(super) struct SettingEntry {

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// `[[taxonomies]]`
-#[derive(Clone, Debug, Deserialize, Validate)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
 #[validate(schema(function = "check_free_taxonomy", skip_on_field_errors = false))]
 pub(super) struct TaxonomyEntry {

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// `[[types]]`
-#[derive(Clone, Debug, Deserialize, Validate)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Validate)]
 #[serde(deny_unknown_fields)]
 #[validate(schema(function = "check_free_type", skip_on_field_errors = false))]
 pub(super) struct TypeEntry {

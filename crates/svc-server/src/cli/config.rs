@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 use super::output::{columns, say};
 use svc_new_site::active_theme;
 
-use crate::config::{self, Config};
+use crate::{
+    config::{self, Config},
+    tls,
+};
 
 pub(super) fn command() -> Command {
     let template = Arg::new("template")
@@ -34,7 +37,7 @@ pub(super) fn is_template(args: &ArgMatches) -> bool {
 /// Runs a `config` command on a configuration that could be loaded.
 ///
 /// # Errors
-/// If `check` finds a theme that the site cannot be started with.
+/// If `check` finds a theme or a certificate that the server cannot be started with.
 pub(super) fn run(config: &Config, args: &ArgMatches) -> Result<()> {
     if args.subcommand_matches("check").is_some() {
         return check(config);
@@ -64,6 +67,7 @@ fn check(config: &Config) -> Result<()> {
     if let Some(name) = config.theme.as_ref().filter(|_| config.content_dir.join(active_theme::FOLDER).is_dir()) {
         active_theme::require(&config.content_dir, name)?;
     }
+    tls::check(config)?;
     say("The configuration is valid. `svc-server doctor` also checks the database and the site.");
     Ok(())
 }

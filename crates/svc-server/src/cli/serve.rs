@@ -11,11 +11,12 @@ use svc_store::SearchIndexer;
 use super::{
     backup, next_steps,
     output::{say, show},
-    serving::{self, Background, Served, Socket, lock_data},
+    reload::{Flags, Program, Restart, Signals},
+    serving::{self, Background, Process, Served, Socket, lock_data},
 };
 use crate::{
     background,
-    config::{Config, Setting, SiteUrl},
+    config::{Config, SiteUrl},
     data_folder::DataLock,
     logs::{self, Logs},
     site::{OpenSite, SiteBuilder},
@@ -28,8 +29,12 @@ const LAST_WORK: Duration = Duration::from_secs(5);
 /// Threads per processor core that read files and decode large bodies.
 const BLOCKING_PER_CORE: usize = 3;
 
-/// Runs the server. `flags` are those of the command line, for reading the configuration again.
-pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static Setting, String)>) -> Result<()> {
+/// Runs the server. `flags` are those of the command line, for reading the configuration again. After a SIGHUP that requires a restart, this
+/// replaces the program of the process and does not return.
+pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Flags) -> Result<()> {
+    // First, since signals would end the process until then.
+    let (signals, stop, hangups) = Signals::listen()?;
+    let process = Process { flags, program: Program::of_process()?, stop, hangups };
     let logs = logs::install(config);
     for warning in config.warnings() {
         tracing::warn!("{warning}");
@@ -42,25 +47,39 @@ pub(super) fn serve(builder: &SiteBuilder, config: &Config, flags: Vec<(&'static
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    if let Some(wordpress) = &config.wordpress {
-        let served = runtime.block_on(super::front::run(config, wordpress, flags, logs.as_ref()));
+    let restart = if let Some(wordpress) = &config.wordpress {
+        let served = runtime.block_on(super::front::run(config, wordpress, process, logs.as_ref()));
         runtime.shutdown_timeout(LAST_WORK);
-        return served;
+        served?
+    } else {
+        let served = runtime.block_on(run(builder, config, process, logs.as_ref()));
+        // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
+        runtime.shutdown_timeout(LAST_WORK);
+        let (site, restart) = served?;
+        // Cancelled requests must end first, so that the database is closed properly.
+        site.stop_requests();
+        restart
+    };
+    // The last lines are written.
+    drop(logs);
+    match restart {
+        // The process was stopped while it prepared the restart.
+        Some(_) if signals.has_stopped() => {
+            svc_listen::notify_stopping();
+            Ok(())
+        }
+        Some(restart) => Err(restart.exec()),
+        None => Ok(()),
     }
-    let served = runtime.block_on(run(builder, config, flags, logs.as_ref()));
-    // A blocking task (a large image, a file system that does not respond) must not keep the process alive.
-    runtime.shutdown_timeout(LAST_WORK);
-    // Cancelled requests must end first, so that the database is closed properly.
-    served.map(|site| site.stop_requests())
 }
 
-/// Serves a site until a signal stops the process. Returns the site.
+/// Serves a site until a signal stops the process. Returns the site, and the restart if there is one.
 async fn run(
     builder: &SiteBuilder,
     config: &Config,
-    flags: Vec<(&'static Setting, String)>,
+    process: Process,
     logs: Option<&Logs>,
-) -> Result<OpenSite> {
+) -> Result<(OpenSite, Option<Restart>)> {
     // Bind first: the URL of a new site contains the port.
     let socket = Socket::bind(config).await?;
     let mut site = builder.open_to_serve(config, &socket.public_url(config)?)?;
@@ -109,8 +128,8 @@ async fn run(
         say("WordPress: its plugins do not run here, and what they register is unknown; see wordpress.upstream");
     }
     let mut served = ServedSite { site, logs, search_index: None, backup: None };
-    serving::serve(&mut served, socket, config, flags, lock).await?;
-    Ok(served.site)
+    let restart = serving::serve(&mut served, socket, config, process, lock).await?;
+    Ok((served.site, restart))
 }
 
 /// A site that is served, and its threads.
@@ -156,6 +175,9 @@ impl Served for ServedSite<'_> {
 
     fn drain(&self) {
         self.site.drain();
+    }
+
+    fn end_streams(&self) {
         self.site.end_streams();
     }
 

@@ -1,26 +1,38 @@
-//! Serves until a signal stops the process: what a site and a server in front of a WordPress have in common.
+//! Serves until a signal stops the process or restarts it: what a site and a server in front of a WordPress have in common.
 
-use std::{net::SocketAddr, pin::Pin, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
 use anyhow::{Context as _, Result};
-use svc_listen::{App, InFlight};
+use svc_listen::{App, Handover, Hangups, InFlight, Sockets};
 use svc_monitoring::MonitoringListener;
 use svc_site::jobs::JobTable;
 use tokio::{net::TcpListener, sync::oneshot};
 
-use super::{output::say, reload};
+use super::{
+    output::say,
+    reload::{Flags, Program, Reload, Restart, StopSignal},
+};
 use crate::{
     background,
-    config::{Config, Setting, SiteUrl},
+    config::{Config, SiteUrl},
     data_folder::DataLock,
     tls::{self, CertificateExpiry, Tls},
 };
 
+/// The process of a server: how it was started, and its signals.
+pub(super) struct Process {
+    /// The flags of the command line, for reading the configuration again.
+    pub(super) flags: Flags,
+    pub(super) program: Program,
+    pub(super) stop: StopSignal,
+    /// `None` if the process does not listen for SIGHUP.
+    pub(super) hangups: Option<Hangups>,
+}
+
 /// A bound address on which nothing is served yet.
 pub(super) struct Socket {
-    /// Ready when a signal stops the process. Whoever reads that the server listens may send one.
-    stop: Pin<Box<dyn Future<Output = ()> + Send>>,
     listener: TcpListener,
+    handover: Handover,
     here: SocketAddr,
     tls: Option<Tls>,
 }
@@ -28,10 +40,10 @@ pub(super) struct Socket {
 impl Socket {
     /// Binds the addresses of the configuration.
     pub(super) async fn bind(config: &Config) -> Result<Self> {
-        let stop = Box::pin(svc_listen::shutdown_signal());
-        let listener = svc_listen::inherit_or_bind(&config.listen).await?;
+        let redirect = config.tls.as_ref().and_then(|tls| tls.redirect.as_deref());
+        let Sockets { main: listener, redirect, handover } = Sockets::open(&config.listen, redirect).await?;
         let here = listener.local_addr().context("cannot read the listening address")?;
-        Ok(Socket { stop, listener, here, tls: Tls::open(config).await? })
+        Ok(Socket { listener, handover, here, tls: Tls::open(config, redirect)? })
     }
 
     /// The URL at which this machine reaches the socket.
@@ -88,27 +100,31 @@ pub(super) trait Served {
         certificate: Option<CertificateExpiry>,
     ) -> Result<Background>;
 
-    /// Tells load balancers and subscribers that the server is stopping.
+    /// Tells load balancers that the server is stopping.
     fn drain(&self) {}
+
+    /// Ends responses that would not end by themselves.
+    fn end_streams(&self) {}
 
     /// Stops the background work, after the last request and the jobs.
     async fn end(&mut self);
 }
 
-/// Serves until a signal stops the process.
+/// Serves until a signal stops the process. Returns what is left to do if the process restarts instead.
 pub(super) async fn serve(
     served: &mut impl Served,
     socket: Socket,
     config: &Config,
-    flags: Vec<(&'static Setting, String)>,
+    process: Process,
     lock: DataLock,
-) -> Result<()> {
-    let Socket { stop, listener, here, tls } = socket;
+) -> Result<Option<Restart>> {
+    let Socket { listener, handover, here, tls } = socket;
     tracing::info!(%here, home = served.home().as_str(), in_front_of_wordpress = config.wordpress.is_some(), "serving");
     let listener = tls::listener(listener, tls.as_ref());
+    let Process { flags, program, stop, hangups } = process;
     let certificates = tls.as_ref().map(|tls| Arc::clone(tls.certificates()));
+    let reload = Reload { running: config.clone(), flags, certificates, program };
     let (renewal, expiry) = (tls.as_ref().map(Tls::job), tls.as_ref().map(Tls::expiry));
-    let hangups = tokio::spawn(reload::reload_on_hangup(config.clone(), flags, certificates));
     let redirect = tls.map(|tls| tls.start_redirect(served.home(), here, &config.limits)).transpose()?.flatten();
     let requests = InFlight::new();
     let Background { jobs, monitoring, report } = served.start(config, &requests, &lock, expiry).await?;
@@ -123,16 +139,30 @@ pub(super) async fn serve(
     let serving = svc_listen::serve(listener, served.app(), config.limits.clone(), requests.clone(), stopped);
     let serving = tokio::spawn(serving);
     svc_listen::notify_ready();
-    stop.await;
-    svc_listen::notify_stopping();
-    served.drain();
-    monitoring.iter().for_each(MonitoringListener::drain);
-    tokio::time::sleep(config.drain).await;
+    let program = tokio::select! {
+        biased;
+        () = stop => None,
+        program = reload.until_restart(hangups) => Some(program),
+    };
+    let restart = if let Some(program) = program {
+        // Load balancers need not look for another server.
+        svc_listen::notify_reloading();
+        served.end_streams();
+        Some(Restart { program, handover })
+    } else {
+        svc_listen::notify_stopping();
+        served.drain();
+        served.end_streams();
+        monitoring.iter().for_each(MonitoringListener::drain);
+        tokio::time::sleep(config.drain).await;
+        // The socket closes with its listener, so that clients try another server.
+        drop(handover);
+        None
+    };
     drop(stop_serving);
     if let Err(error) = serving.await {
         tracing::error!(%error, "serving ended early");
     }
-    hangups.abort();
     reports.abort();
     if let Some(redirect) = redirect {
         redirect.stop().await;
@@ -145,7 +175,7 @@ pub(super) async fn serve(
         monitoring.stop().await;
     }
     tracing::info!("stopped");
-    Ok(())
+    Ok(restart)
 }
 
 async fn report_on_signal(report: Box<dyn Fn() + Send>) {

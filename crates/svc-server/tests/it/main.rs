@@ -24,6 +24,8 @@ mod profile;
 mod program;
 mod proxies;
 mod rate_limits;
+#[cfg(unix)]
+mod restart;
 mod start;
 mod statements;
 #[cfg(unix)]

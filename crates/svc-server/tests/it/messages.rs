@@ -411,18 +411,6 @@ fn failed_logins_are_logged_with_the_address() {
     assert!(!log.lines().any(|line| line.starts_with("client=")), "{log}");
 }
 
-#[test]
-fn a_hangup_reports_changed_settings() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), None);
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    std::fs::write(folder.path().join("svc.toml"), "revisions = 3\n").unwrap();
-    server.signal("HUP");
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    let log = server.stop();
-    assert!(log.contains("restart the server to apply changed settings") && log.contains("revisions"), "{log}");
-}
-
 /// The response to a request for a path with these headers.
 fn request(address: &str, path: &str, headers: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();

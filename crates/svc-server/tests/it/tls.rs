@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Writes a certificate for `site.example` that expires in this year.
-fn write(folder: &Path, year: i32) -> CertificateDer<'static> {
+pub(crate) fn write(folder: &Path, year: i32) -> CertificateDer<'static> {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(["site.example".to_owned()]).unwrap();
     params.not_after = date_time_ymd(year, 1, 1);
@@ -31,14 +31,14 @@ fn write(folder: &Path, year: i32) -> CertificateDer<'static> {
     certificate.der().clone()
 }
 
-fn configure(folder: &Path) {
+pub(crate) fn configure(folder: &Path) {
     let tls = "certificate = 'certificate.pem'\nkey = 'key.pem'\nredirect = '127.0.0.1:0'\nhsts_seconds = 3600\n";
     let settings = format!("site_url = 'https://site.example'\n[tls]\n{tls}");
     std::fs::write(folder.join("svc.toml"), settings).unwrap();
 }
 
 /// The response to a request over TLS, from a server with this certificate.
-fn get(address: &str, root: &CertificateDer<'static>, path: &str, headers: &str) -> std::io::Result<String> {
+pub(crate) fn get(address: &str, root: &CertificateDer<'static>, path: &str, headers: &str) -> std::io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(root.clone()).unwrap();
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));

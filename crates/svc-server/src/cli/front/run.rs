@@ -9,22 +9,23 @@ use svc_listen::{App, InFlight};
 use crate::{
     cli::{
         output::say,
-        serving::{self, Background, Served, Socket, lock_data},
+        reload::Restart,
+        serving::{self, Background, Process, Served, Socket, lock_data},
     },
-    config::{Config, Setting, SiteUrl, WordPress},
+    config::{Config, SiteUrl, WordPress},
     data_folder::{self, DataLock},
     front::{Front, upstream_of},
     logs::Logs,
     tls::CertificateExpiry,
 };
 
-/// Serves until a signal stops the process.
+/// Serves until a signal stops the process. Returns the restart if there is one.
 pub(in crate::cli) async fn run(
     config: &Config,
     wordpress: &WordPress,
-    flags: Vec<(&'static Setting, String)>,
+    process: Process,
     logs: Option<&Logs>,
-) -> Result<()> {
+) -> Result<Option<Restart>> {
     let socket = Socket::bind(config).await?;
     let (own, its) = (config.clone(), wordpress.clone());
     let front = tokio::task::spawn_blocking(move || -> Result<Front> {
@@ -45,7 +46,7 @@ pub(in crate::cli) async fn run(
         );
     }
     let watch = front.watch(true);
-    serving::serve(&mut ServedFront { front, logs, watch }, socket, config, flags, lock).await
+    serving::serve(&mut ServedFront { front, logs, watch }, socket, config, process, lock).await
 }
 
 struct ServedFront<'l> {
