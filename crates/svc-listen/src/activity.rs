@@ -20,7 +20,7 @@ use tokio::{
     sync::Notify,
 };
 
-use crate::{handover::Handover, limits::ConnectionLimits};
+use crate::{event_stream::Takeover, limits::ConnectionLimits};
 
 /// A client that transfers this many bytes per second is never too slow: each byte offsets a millisecond of waiting.
 const BYTES_PER_SECOND: u64 = 1_000;
@@ -405,8 +405,8 @@ pub(crate) struct ResponseBody {
     is_http2: bool,
     /// Bytes produced when more was last requested; `None` while no data is available.
     handed: Option<usize>,
-    /// Of an event stream, which is handed over while no data is available.
-    handover: Option<Arc<Handover>>,
+    /// Of an event stream, which is taken over while no data is available.
+    takeover: Option<Arc<Takeover>>,
 }
 
 impl ResponseBody {
@@ -414,13 +414,13 @@ impl ResponseBody {
         inner: axum::body::Body,
         request: InProgress,
         version: http::Version,
-        handover: Option<Arc<Handover>>,
+        takeover: Option<Arc<Takeover>>,
     ) -> Self {
         let is_http2 = version == http::Version::HTTP_2;
         if is_http2 {
             request.0.state().unread.begin(Instant::now());
         }
-        ResponseBody { inner, request, is_http2, handed: is_http2.then_some(0), handover }
+        ResponseBody { inner, request, is_http2, handed: is_http2.then_some(0), takeover }
     }
 
     /// Records that the client has taken the data.
@@ -443,8 +443,8 @@ impl Body for ResponseBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         self.taken();
         let polled = Pin::new(&mut self.inner).poll_frame(context);
-        if let Some(handover) = &self.handover {
-            handover.body_polled(polled.is_pending());
+        if let Some(takeover) = &self.takeover {
+            takeover.body_polled(polled.is_pending());
         }
         let frame = ready!(polled);
         if let Some(Ok(frame)) = &frame
@@ -469,8 +469,8 @@ impl Body for ResponseBody {
 impl Drop for ResponseBody {
     fn drop(&mut self) {
         self.taken();
-        if let Some(handover) = &self.handover {
-            handover.leave_body(&mut self.inner);
+        if let Some(takeover) = &self.takeover {
+            takeover.leave_body(&mut self.inner);
         }
     }
 }

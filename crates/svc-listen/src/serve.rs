@@ -21,7 +21,7 @@ use crate::{
     client::OverTls,
     connections::{Admission, Connections, Slot},
     error::{Error, Result},
-    handover::{self, Detachable, Handover},
+    event_stream::{self, Detachable, Takeover},
     in_flight::{Connected, InFlight, StreamExecutor},
     limits::ConnectionLimits,
     log::Seldom,
@@ -193,16 +193,16 @@ pub async fn serve(
             next.set(accept(&listener, &connections, &refused));
             set_options(&stream);
             let activity = Arc::clone(&slot.activity);
-            let handover = Arc::<Handover>::default();
-            let parts = (Arc::clone(&activity), Arc::clone(&handover));
+            let takeover = Arc::<Takeover>::default();
+            let parts = (Arc::clone(&activity), Arc::clone(&takeover));
             let service = service(app.clone(), peer, tls.is_some(), parts, requests.clone());
             let socket = Socket::new(stream, activity);
             let (connected, stopped) = (requests.connect(), stopped.clone());
             let Some(acceptor) = tls.clone() else {
-                let io = TokioIo::new(Detachable::new(Stream::Plain(socket), Arc::clone(&handover)));
+                let io = TokioIo::new(Detachable::new(Stream::Plain(socket), Arc::clone(&takeover)));
                 // Allocated, because the task would hold it twice: as its argument, and where it is polled.
                 let connection = Box::pin(builder.serve_connection_with_upgrades(io, service).into_owned());
-                tokio::spawn(serve_connection(connection, handover, slot, connected, peer, stopped));
+                tokio::spawn(serve_connection(connection, takeover, slot, connected, peer, stopped));
                 continue;
             };
             let builder = builder.clone();
@@ -211,9 +211,9 @@ pub async fn serve(
                 let Some(stream) = stream else {
                     return;
                 };
-                let io = TokioIo::new(Detachable::new(Stream::Tls(stream), Arc::clone(&handover)));
+                let io = TokioIo::new(Detachable::new(Stream::Tls(stream), Arc::clone(&takeover)));
                 let connection = Box::pin(builder.serve_connection_with_upgrades(io, service).into_owned());
-                serve_connection(connection, handover, slot, connected, peer, stopped).await;
+                serve_connection(connection, takeover, slot, connected, peer, stopped).await;
             });
         }
     }
@@ -240,7 +240,7 @@ fn service(
     app: impl App,
     peer: SocketAddr,
     is_tls: bool,
-    (activity, handover): (Arc<Activity>, Arc<Handover>),
+    (activity, takeover): (Arc<Activity>, Arc<Takeover>),
     requests: InFlight,
 ) -> impl hyper::service::Service<
     http::Request<Incoming>,
@@ -253,7 +253,7 @@ fn service(
         let in_progress = activity.begin_request(version);
         let activity = Arc::clone(&activity);
         // With a body, the rest of it may still have to be read.
-        let handover = request.body().is_end_stream().then(|| Arc::clone(&handover));
+        let takeover = request.body().is_end_stream().then(|| Arc::clone(&takeover));
         let mut request = request.map(|body| match body.is_end_stream() {
             true => Body::empty(),
             false => Body::new(RequestBody::new(body, activity)),
@@ -267,11 +267,11 @@ fn service(
         let requests = requests.clone();
         async move {
             let mut response = requests.run(response).await?;
-            let handover = handover.filter(|_| handover::is_event_stream(version, &response));
-            if handover.is_some() {
-                handover::close_after(response.headers_mut());
+            let takeover = takeover.filter(|_| event_stream::is_event_stream(version, &response));
+            if takeover.is_some() {
+                event_stream::close_after(response.headers_mut());
             }
-            Ok(response.map(|body| ResponseBody::new(body, in_progress, version, handover)))
+            Ok(response.map(|body| ResponseBody::new(body, in_progress, version, takeover)))
         }
     })
 }
@@ -279,7 +279,7 @@ fn service(
 /// Serves a connection until the client, the server or the limits end it.
 async fn serve_connection<S>(
     mut connection: Pin<Box<UpgradeableConnection<'static, TokioIo<Detachable>, S, StreamExecutor>>>,
-    handover: Arc<Handover>,
+    takeover: Arc<Takeover>,
     slot: Slot,
     _connected: Connected,
     peer: SocketAddr,
@@ -293,10 +293,10 @@ async fn serve_connection<S>(
     loop {
         tokio::select! {
             biased;
-            ended = ended_or_due(connection.as_mut(), &handover) => {
+            ended = ended_or_due(connection.as_mut(), &takeover) => {
                 let result = match ended {
                     Some(result) => result,
-                    None => send_events(connection, &handover, &activity).await,
+                    None => send_events(connection, &takeover, &activity).await,
                 };
                 if let Err(error) = result {
                     tracing::debug!("connection with {peer}: {error}");
@@ -318,14 +318,14 @@ async fn serve_connection<S>(
     }
 }
 
-/// Polls a connection until it ends, or until its event stream is due to be handed over, which is `None`.
+/// Polls a connection until it ends, or until its event stream is due to be taken over, which is `None`.
 fn ended_or_due<C: Future>(
     mut connection: Pin<&mut C>,
-    handover: &Handover,
+    takeover: &Takeover,
 ) -> impl Future<Output = Option<C::Output>> {
     std::future::poll_fn(move |context| match connection.as_mut().poll(context) {
         Poll::Ready(result) => Poll::Ready(Some(result)),
-        Poll::Pending if handover.is_due() => Poll::Ready(None),
+        Poll::Pending if takeover.is_due() => Poll::Ready(None),
         Poll::Pending => Poll::Pending,
     })
 }
@@ -333,12 +333,12 @@ fn ended_or_due<C: Future>(
 /// Sends the events of a stream in place of its connection. They end when the service ends them, or with the limits.
 async fn send_events(
     connection: impl Sized,
-    handover: &Handover,
+    takeover: &Takeover,
     activity: &Arc<Activity>,
 ) -> std::result::Result<(), axum::BoxError> {
     // The connection counts the request only until it is dropped.
     let _in_progress = activity.begin_request(http::Version::HTTP_11);
-    let Some(events) = handover.take(connection) else { return Ok(()) };
+    let Some(events) = takeover.take(connection) else { return Ok(()) };
     tokio::select! {
         biased;
         _how = activity.close_requested() => Ok(()),

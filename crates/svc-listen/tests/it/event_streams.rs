@@ -58,7 +58,7 @@ async fn follow(limits: ConnectionLimits, request: &[u8]) -> (Running, mpsc::Sen
 }
 
 #[tokio::test]
-async fn events_are_chunks_before_and_after_the_handover() {
+async fn events_are_chunks_before_and_after_the_takeover() {
     let (server, sender, mut client) = follow(limits(4, 60), REQUEST).await;
     sender.send("data: 1\n\n".to_owned()).await.unwrap();
     let head = read_to(&mut client, "9\r\ndata: 1\n\n\r\n").await;

@@ -29,7 +29,7 @@ use crate::{compression, tls::Stream};
 /// The end of a body that is sent as chunks.
 const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
-/// Whether a response to a request of this version, without a body, is an event stream that can be handed over: hyper sends it as chunks.
+/// Whether a response to a request of this version, without a body, is an event stream that can be taken over: hyper sends it as chunks.
 pub(crate) fn is_event_stream(version: Version, response: &http::Response<Body>) -> bool {
     let headers: &HeaderMap = response.headers();
     version == Version::HTTP_11
@@ -48,7 +48,7 @@ pub(crate) fn close_after(headers: &mut HeaderMap) {
 
 /// When and how the parts of a connection are taken out of it. The parts report here when the connection's task polls them.
 #[derive(Default)]
-pub(crate) struct Handover {
+pub(crate) struct Takeover {
     phase: AtomicU8,
     left: Mutex<Left>,
 }
@@ -69,7 +69,7 @@ struct Left {
     body: Option<Body>,
 }
 
-impl Handover {
+impl Takeover {
     fn left(&self) -> MutexGuard<'_, Left> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -93,7 +93,7 @@ impl Handover {
         }
     }
 
-    /// Whether the connection can be replaced by [`Handover::take`].
+    /// Whether the connection can be replaced by [`Takeover::take`].
     pub(crate) fn is_due(&self) -> bool {
         self.is_in(ALL_SENT)
     }
@@ -118,12 +118,12 @@ impl Handover {
 pub(crate) struct Detachable {
     /// `None` only while this is dropped.
     stream: Option<Stream>,
-    handover: Arc<Handover>,
+    takeover: Arc<Takeover>,
 }
 
 impl Detachable {
-    pub(crate) fn new(stream: Stream, handover: Arc<Handover>) -> Self {
-        Detachable { stream: Some(stream), handover }
+    pub(crate) fn new(stream: Stream, takeover: Arc<Takeover>) -> Self {
+        Detachable { stream: Some(stream), takeover }
     }
 
     fn stream(&mut self) -> io::Result<Pin<&mut Stream>> {
@@ -133,8 +133,8 @@ impl Detachable {
 
 impl Drop for Detachable {
     fn drop(&mut self) {
-        if self.handover.is_in(LEAVING) {
-            self.handover.left().stream = self.stream.take();
+        if self.takeover.is_in(LEAVING) {
+            self.takeover.left().stream = self.stream.take();
         }
     }
 }
@@ -165,8 +165,8 @@ impl AsyncWrite for Detachable {
     /// hyper flushes its socket after it has written all that it has.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.stream()?.poll_flush(context))?;
-        if self.handover.is_in(NO_DATA) {
-            self.handover.enter(ALL_SENT);
+        if self.takeover.is_in(NO_DATA) {
+            self.takeover.enter(ALL_SENT);
         }
         Poll::Ready(Ok(()))
     }
