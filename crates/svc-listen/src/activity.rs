@@ -17,16 +17,19 @@ use hyper::body::Incoming;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
-    sync::Notify,
+    sync::{Notify, watch},
 };
 
-use crate::{event_stream::Takeover, limits::ConnectionLimits};
+use crate::limits::ConnectionLimits;
 
 /// A client that transfers this many bytes per second is never too slow: each byte offsets a millisecond of waiting.
 const BYTES_PER_SECOND: u64 = 1_000;
 
 /// How long after its start a connection may wait for its first request although the server is stopping. The client cannot know that yet.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
+
+/// Maximum duration of a graceful close.
+pub(crate) const CLOSE_TIME: Duration = Duration::from_millis(500);
 
 /// How a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,10 +139,25 @@ impl Activity {
     }
 
     /// How long a server that is stopping waits for the first request; `None` if it has begun, or has not within a second.
-    pub(crate) fn first_request_within(&self) -> Option<Duration> {
+    fn first_request_within(&self) -> Option<Duration> {
         let state = self.state();
         let left = FIRST_REQUEST.checked_sub(state.opened.elapsed()).filter(|left| !left.is_zero());
         left.filter(|_| !state.has_served)
+    }
+
+    /// Ready when the server is stopping, as `stopped` says, and the connection need not stay open for its first request.
+    pub(crate) async fn until_stop(&self, stopped: &mut watch::Receiver<()>) {
+        let _stopping = stopped.changed().await;
+        if let Some(left) = self.first_request_within() {
+            // Allocated, since only few connections need it.
+            let mut sleep = Box::pin(tokio::time::sleep(left));
+            // The first request begins while the connection is polled, by the same task.
+            std::future::poll_fn(|context| match self.first_request_within() {
+                None => Poll::Ready(()),
+                Some(_) => sleep.as_mut().poll(context),
+            })
+            .await;
+        }
     }
 
     /// Requests that the connection's task closes it.
@@ -405,22 +423,15 @@ pub(crate) struct ResponseBody {
     is_http2: bool,
     /// Bytes produced when more was last requested; `None` while no data is available.
     handed: Option<usize>,
-    /// Of an event stream, which is taken over while no data is available.
-    takeover: Option<Arc<Takeover>>,
 }
 
 impl ResponseBody {
-    pub(crate) fn new(
-        inner: axum::body::Body,
-        request: InProgress,
-        version: http::Version,
-        takeover: Option<Arc<Takeover>>,
-    ) -> Self {
+    pub(crate) fn new(inner: axum::body::Body, request: InProgress, version: http::Version) -> Self {
         let is_http2 = version == http::Version::HTTP_2;
         if is_http2 {
             request.0.state().unread.begin(Instant::now());
         }
-        ResponseBody { inner, request, is_http2, handed: is_http2.then_some(0), takeover }
+        ResponseBody { inner, request, is_http2, handed: is_http2.then_some(0) }
     }
 
     /// Records that the client has taken the data.
@@ -442,11 +453,7 @@ impl Body for ResponseBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         self.taken();
-        let polled = Pin::new(&mut self.inner).poll_frame(context);
-        if let Some(takeover) = &self.takeover {
-            takeover.body_polled(polled.is_pending());
-        }
-        let frame = ready!(polled);
+        let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
         if let Some(Ok(frame)) = &frame
             && self.is_http2
         {
@@ -469,9 +476,6 @@ impl Body for ResponseBody {
 impl Drop for ResponseBody {
     fn drop(&mut self) {
         self.taken();
-        if let Some(takeover) = &self.takeover {
-            takeover.leave_body(&mut self.inner);
-        }
     }
 }
 

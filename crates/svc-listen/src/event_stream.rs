@@ -20,8 +20,8 @@ use std::{
 
 use axum::body::Body;
 use bytes::{Buf as _, Bytes};
-use http::{HeaderMap, HeaderValue, Version, header};
-use http_body::Body as _;
+use http::{HeaderValue, Response, StatusCode, Version, header};
+use http_body::{Body as _, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 
 use crate::{compression, tls::Stream};
@@ -30,20 +30,15 @@ use crate::{compression, tls::Stream};
 const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// Whether a response to a request of this version, without a body, is an event stream that can be taken over: hyper sends it as chunks.
-pub(crate) fn is_event_stream(version: Version, response: &http::Response<Body>) -> bool {
-    let headers: &HeaderMap = response.headers();
+fn is_event_stream(version: Version, response: &Response<Body>) -> bool {
+    let headers = response.headers();
     version == Version::HTTP_11
         && response.version() == Version::HTTP_11
-        && response.status() == http::StatusCode::OK
+        && response.status() == StatusCode::OK
         && response.body().size_hint().upper().is_none()
         && headers.get(header::CONTENT_TYPE).is_some_and(compression::is_events)
         && !headers.contains_key(header::CONTENT_LENGTH)
         && !headers.contains_key(header::TRANSFER_ENCODING)
-}
-
-/// Announces that the connection ends with the response.
-pub(crate) fn close_after(headers: &mut HeaderMap) {
-    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
 }
 
 /// When and how the parts of a connection are taken out of it. The parts report here when the connection's task polls them.
@@ -83,8 +78,18 @@ impl Takeover {
         self.phase.load(Ordering::Relaxed) == phase
     }
 
+    /// Lets the body of a response to a request of this version, without a body, survive its connection if it is an event stream.
+    pub(crate) fn watch(self: &Arc<Self>, version: Version, mut response: Response<Body>) -> Response<Body> {
+        if !is_event_stream(version, &response) {
+            return response;
+        }
+        // A stream that is taken over ends its connection.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        response.map(|body| Body::new(DetachableBody { body, takeover: Arc::clone(self) }))
+    }
+
     /// The body of an event stream was polled.
-    pub(crate) fn body_polled(&self, is_pending: bool) {
+    fn body_polled(&self, is_pending: bool) {
         match is_pending {
             // hyper polls it again after it has sent all.
             true if self.is_due() => {}
@@ -105,12 +110,41 @@ impl Takeover {
         let Left { stream, body } = std::mem::take(&mut *self.left());
         Some(EventStream { stream: stream?, body: body?, does_read: true })
     }
+}
 
-    /// Keeps the body if the connection is being replaced.
-    pub(crate) fn leave_body(&self, body: &mut Body) {
-        if self.is_in(LEAVING) {
-            self.left().body = Some(std::mem::take(body));
+/// The body of an event stream, which survives its connection if the connection is replaced.
+struct DetachableBody {
+    body: Body,
+    takeover: Arc<Takeover>,
+}
+
+impl Drop for DetachableBody {
+    fn drop(&mut self) {
+        if self.takeover.is_in(LEAVING) {
+            self.takeover.left().body = Some(std::mem::take(&mut self.body));
         }
+    }
+}
+
+impl http_body::Body for DetachableBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        self.takeover.body_polled(frame.is_pending());
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

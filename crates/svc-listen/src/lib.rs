@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod activity;
+mod bind;
 mod client;
 mod compression;
 mod connections;
@@ -19,9 +20,11 @@ mod network;
 mod rate_limits;
 mod redirect;
 mod serve;
+mod signals;
 mod supervisor;
 mod tls;
 
+pub use bind::bind;
 pub use client::Client;
 pub use compression::{Compression, CompressionUsage};
 pub use descriptors::raise_limit;
@@ -34,6 +37,7 @@ pub use middleware::{Stack, middleware_stack};
 pub use network::{Network, network_of};
 pub use rate_limits::{Rate, RateAdmission, RateLimitSettings, RequestCost};
 pub use redirect::redirect_to_https;
-pub use serve::{App, Hangups, Running, bind, hangups, serve, shutdown_signal};
+pub use serve::{App, Running, serve};
+pub use signals::{Hangups, hangups, shutdown_signal};
 pub use supervisor::{Handover, Sockets, notify_ready, notify_reloading, notify_stopping};
 pub use tls::Listener;

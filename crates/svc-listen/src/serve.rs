@@ -10,18 +10,18 @@ use hyper_util::{
     server::conn::auto::{Builder, UpgradeableConnection},
 };
 use tokio::{
-    net::{TcpListener, TcpSocket, TcpStream},
+    net::{TcpListener, TcpStream},
     sync::{oneshot, watch},
     task::JoinHandle,
 };
 use tower::{Service, ServiceExt};
 
 use crate::{
-    activity::{Activity, Close, RequestBody, ResponseBody, Socket},
+    activity::{Activity, CLOSE_TIME, Close, RequestBody, ResponseBody, Socket},
     client::OverTls,
     connections::{Admission, Connections, Slot},
     error::{Error, Result},
-    event_stream::{self, Detachable, Takeover},
+    event_stream::{Detachable, Takeover},
     in_flight::{Connected, InFlight, StreamExecutor},
     limits::ConnectionLimits,
     log::Seldom,
@@ -44,9 +44,6 @@ const CONNECTION_WINDOW: u32 = 1 << 20;
 /// Maximum number of bytes of a response that are buffered for a stream of HTTP/2.
 const SEND_BUFFER: usize = 128 << 10;
 
-/// Length of the system's queue of connections. If a burst overflows it, clients retry after a second.
-const BACKLOG: u32 = 4_096;
-
 /// Maximum number of unsent bytes that the system buffers per connection. Otherwise it would buffer megabytes for a client that does
 /// not read, and many such clients would keep the server busy with copying.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -55,27 +52,8 @@ const UNSENT: u32 = 32 << 10;
 /// Pause of the loop if the system has no more sockets.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Maximum duration of a graceful close.
-pub(crate) const CLOSE_TIME: Duration = Duration::from_millis(500);
-
 /// Interval of log lines about failed accepts.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
-
-/// Binds a socket address or host name.
-///
-/// # Errors
-/// If the address is in use, not permitted, or cannot be resolved.
-pub async fn bind(listen: &str) -> Result<TcpListener> {
-    let failed = |cause| Error::Bind { address: listen.to_owned(), cause };
-    let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
-    for address in tokio::net::lookup_host(listen).await.map_err(failed)? {
-        match bind_to(address) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => last = error,
-        }
-    }
-    Err(failed(last))
-}
 
 /// Sets socket options. Errors are ignored, since a connection works without them.
 fn set_options(stream: &TcpStream) {
@@ -83,15 +61,6 @@ fn set_options(stream: &TcpStream) {
     drop(stream.set_nodelay(true));
     #[cfg(any(target_os = "linux", target_os = "android"))]
     drop(socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT));
-}
-
-fn bind_to(address: SocketAddr) -> std::io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Allows a restart while connections of the previous process are closing. The option has another meaning on other systems.
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
 }
 
 /// A server that runs in the background until it is stopped or dropped.
@@ -267,11 +236,10 @@ fn service(
         let requests = requests.clone();
         async move {
             let mut response = requests.run(response).await?;
-            let takeover = takeover.filter(|_| event_stream::is_event_stream(version, &response));
-            if takeover.is_some() {
-                event_stream::close_after(response.headers_mut());
+            if let Some(takeover) = takeover {
+                response = takeover.watch(version, response);
             }
-            Ok(response.map(|body| ResponseBody::new(body, in_progress, version, takeover)))
+            Ok(response.map(|body| ResponseBody::new(body, in_progress, version)))
         }
     })
 }
@@ -310,7 +278,7 @@ async fn serve_connection<S>(
                 }
                 return;
             }
-            () = until_stop(&mut stopped, &activity), if !is_stopping => {
+            () = activity.until_stop(&mut stopped), if !is_stopping => {
                 is_stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
@@ -346,21 +314,6 @@ async fn send_events(
     }
 }
 
-/// Ready when the server is stopping and the connection need not stay open for its first request.
-pub(crate) async fn until_stop(stopped: &mut watch::Receiver<()>, activity: &Activity) {
-    let _stopping = stopped.changed().await;
-    if let Some(left) = activity.first_request_within() {
-        // Allocated, since only few connections need it.
-        let mut sleep = Box::pin(tokio::time::sleep(left));
-        // The first request begins while the connection is polled, by the same task.
-        std::future::poll_fn(|context| match activity.first_request_within() {
-            None => Poll::Ready(()),
-            Some(_) => sleep.as_mut().poll(context),
-        })
-        .await;
-    }
-}
-
 /// Accepts the next connection within the limits.
 async fn accept(
     listener: &TcpListener,
@@ -387,72 +340,5 @@ async fn accept(
                 Admission::Full => connections.changed().await,
             }
         }
-    }
-}
-
-/// Resolves on SIGINT or SIGTERM. From the call on, they do not end the process by themselves.
-///
-/// # Panics
-/// Outside of a Tokio runtime.
-pub fn shutdown_signal() -> impl Future<Output = ()> + Send {
-    #[cfg(unix)]
-    let signals = {
-        use tokio::signal::unix::{SignalKind, signal};
-        signal(SignalKind::interrupt()).and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)))
-    };
-    async move {
-        #[cfg(unix)]
-        match signals {
-            Ok((mut interrupt, mut terminate)) => tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            },
-            Err(error) => {
-                tracing::error!(%error, "cannot listen for signals: the process must be killed");
-                std::future::pending().await
-            }
-        }
-        #[cfg(not(unix))]
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
-/// The SIGHUPs of the process.
-#[derive(Debug)]
-pub struct Hangups {
-    #[cfg(unix)]
-    signals: tokio::signal::unix::Signal,
-}
-
-/// Listens for SIGHUP. From the call on, it does not end the process. Call this before other threads are started, so that they receive a signal that
-/// [`Handover::exec`](crate::Handover::exec) has delayed.
-///
-/// # Errors
-/// If the system refuses it.
-///
-/// # Panics
-/// Outside of a Tokio runtime.
-pub fn hangups() -> std::io::Result<Hangups> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let signals = signal(SignalKind::hangup())?;
-        crate::supervisor::unblock_hangup()?;
-        Ok(Hangups { signals })
-    }
-    #[cfg(not(unix))]
-    Ok(Hangups {})
-}
-
-impl Hangups {
-    /// Waits for the next signal, for ever on systems without it. Several signals may be reported as one.
-    pub async fn next(&mut self) {
-        #[cfg(unix)]
-        if self.signals.recv().await.is_some() {
-            return;
-        }
-        std::future::pending().await
     }
 }

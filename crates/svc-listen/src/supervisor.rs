@@ -7,7 +7,7 @@ use std::{io, process::Command};
 
 use tokio::net::TcpListener;
 
-use crate::{error::Result, serve::bind};
+use crate::{bind::bind, error::Result};
 
 /// The sockets that a server listens on.
 #[derive(Debug)]

@@ -19,10 +19,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-use crate::{
-    activity::{Activity, Socket},
-    serve::{CLOSE_TIME, until_stop},
-};
+use crate::activity::{Activity, CLOSE_TIME, Socket};
 
 /// A listening socket, with or without TLS.
 pub struct Listener {
@@ -63,7 +60,7 @@ pub(crate) async fn accept(
     tokio::select! {
         biased;
         _how = activity.close_requested() => None,
-        () = until_stop(&mut stopped, activity) => None,
+        () = activity.until_stop(&mut stopped) => None,
         result = handshake(acceptor, socket) => result.unwrap_or_else(|error| {
             tracing::debug!("TLS handshake with {peer}: {error}");
             None

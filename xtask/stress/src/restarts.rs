@@ -1,11 +1,12 @@
-//! Restarts under load, with a listening socket that a supervisor keeps: no connection is refused, and no request fails.
+//! Restarts under load: no connection is refused, and no request fails.
 //!
-//! This process is the supervisor, as systemd is with a socket unit: it binds the socket and passes it to each server (`LISTEN_FDS`). Each
-//! request has a connection of its own, so that the restart of a moment meets connections in all states.
+//! First this process is the supervisor, as systemd is with a socket unit: it binds the socket and passes it to each server (`LISTEN_FDS`). Then a
+//! server with a socket of its own restarts in place, by SIGHUP. Each request has a connection of its own, so that the restart of a moment meets
+//! connections in all states.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::net::UnixDatagram},
     path::Path,
     process::{Command, Stdio},
     sync::{
@@ -18,10 +19,10 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use svc_brand::Brand;
-use xtask_support::{say, server::Server};
+use xtask_support::{run as run_command, say, server::Server};
 
 use crate::{
-    client::get,
+    client::{get, socket_address},
     report::{Effort, Report},
 };
 
@@ -33,6 +34,9 @@ const CLIENTS: u32 = 50;
 
 /// Time between two restarts.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Maximum time until a server that restarts reports its next state.
+const RESTART_TIME: Duration = Duration::from_secs(60);
 
 /// What the clients have seen.
 #[derive(Default)]
@@ -46,21 +50,67 @@ struct Seen {
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
     let n_restarts = if effort.long { 100 } else { 5 };
     let program = effort.program()?;
+    Ok(vec![with_socket(&program, n_restarts)?, by_signal(&program, n_restarts)?])
+}
+
+/// Restarts that stop a server and start the next one with the same socket.
+fn with_socket(program: &Path, n_restarts: u32) -> Result<Report> {
     let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port")?;
-    let address = listener.local_addr()?;
-    let mut server = start(&program, folder.path(), &listener)?;
+    let mut server = start(program, folder.path(), &listener)?;
+    measure("with the socket of a supervisor", n_restarts, listener.local_addr()?, |_| {
+        server.stop()?;
+        server = start(program, folder.path(), &listener)?;
+        Ok(())
+    })
+}
+
+/// Restarts in place.
+fn by_signal(program: &Path, n_restarts: u32) -> Result<Report> {
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+    let path = folder.path().join("notify");
+    let states = UnixDatagram::bind(&path).context("no socket for notifications")?;
+    states.set_read_timeout(Some(RESTART_TIME))?;
+    let mut command = Command::new(program);
+    command.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]).current_dir(folder.path()).env_clear();
+    command.env("SVC_LIMITS_CONNECTIONS_PER_NETWORK", "1024").env("NOTIFY_SOCKET", &path);
+    let mut server = Server::start(command, &folder.path().join("server.log"))?;
+    let address = socket_address(&server)?;
+    let until = |expected: &str| -> Result<()> {
+        let mut state = [0; 200];
+        let n_bytes = states.recv(&mut state).with_context(|| format!("the server does not report {expected}"))?;
+        ensure!(state[..n_bytes].starts_with(expected.as_bytes()), "{:?}", String::from_utf8_lossy(&state[..n_bytes]));
+        Ok(())
+    };
+    until("READY=1")?;
+    let report = measure("by SIGHUP", n_restarts, address, |n| {
+        let settings = format!("slow_request = '{}s'\n", 60 + n);
+        std::fs::write(folder.path().join("svc.toml"), settings).context("cannot write the settings")?;
+        run_command(Command::new("kill").args(["-HUP", &server.pid().to_string()]))?;
+        until("RELOADING=1")?;
+        until("READY=1")
+    })?;
+    // It is the same process.
+    server.stop()?;
+    Ok(report)
+}
+
+/// Sends requests to an address while `restart` is called `n_restarts` times.
+fn measure(
+    how: &str,
+    n_restarts: u32,
+    address: SocketAddr,
+    mut restart: impl FnMut(u32) -> Result<()>,
+) -> Result<Report> {
     let (seen, ends, begun) = (Seen::default(), AtomicBool::new(false), Instant::now());
     thread::scope(|scope| -> Result<()> {
         for client in 0..CLIENTS {
             let (seen, ends) = (&seen, &ends);
             scope.spawn(move || seen.request(client, address, ends));
         }
-        let restarted = (0..n_restarts).try_for_each(|_| {
+        let restarted = (0..n_restarts).try_for_each(|n| {
             thread::sleep(PAUSE);
-            server.stop()?;
-            server = start(&program, folder.path(), &listener)?;
-            Ok(())
+            restart(n)
         });
         thread::sleep(PAUSE);
         ends.store(true, Relaxed);
@@ -68,15 +118,15 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
     })?;
     let requests = seen.requests.into_inner();
     let rate = requests as f64 / begun.elapsed().as_secs_f64();
-    say(&format!("{n_restarts} restarts, {rate:.0} requests per second"))?;
-    Ok(vec![Report {
-        case: format!("restarts: {n_restarts}, each request a connection"),
+    say(&format!("{n_restarts} restarts {how}, {rate:.0} requests per second"))?;
+    Ok(Report {
+        case: format!("restarts {how}: {n_restarts}, each request a connection"),
         attempts: requests,
         lost: seen.failed.into_inner(),
         slowest: Some(seen.slowest.into_inner().unwrap_or_else(PoisonError::into_inner)),
         violations: seen.examples.into_inner().unwrap_or_else(PoisonError::into_inner),
         ..Report::default()
-    }])
+    })
 }
 
 /// Starts a server with this socket as its descriptor 3.

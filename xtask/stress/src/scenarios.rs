@@ -59,7 +59,7 @@ const SCENARIOS: &[Scenario] = &[
     #[cfg(unix)]
     Scenario {
         name: "restarts",
-        about: "restarts under load with the socket of a supervisor: no request fails",
+        about: "restarts under load, with the socket of a supervisor and by SIGHUP: no request fails",
         run: crate::restarts::run,
     },
     Scenario {
