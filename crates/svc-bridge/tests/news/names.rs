@@ -185,6 +185,33 @@ const CONDITIONED: [(&str, &str); 12] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
+async fn columns_that_are_neither_named_nor_indexed_do_not_matter() {
+    const READS: &str = "orders#@price orders#@code|x orders#id:1&@code orders#id:1";
+    let Some(server) = Server::start(&[]) else { return };
+    server.run("ALTER TABLE wp_orders ADD KEY by_time (at)");
+    let (feed, changes) = server.feed();
+    let since = caught_up(&feed).await;
+    assert_eq!(changed(&changes, READS, since), "");
+    server.run("INSERT INTO wp_old VALUES (1)");
+    for (sql, expected) in [
+        ("INSERT INTO wp_orders (id) VALUES (1)", READS),
+        ("UPDATE wp_orders SET price = 3", "orders#@price orders#id:1"),
+        ("UPDATE wp_orders SET code = 'a'", "orders#@code|x orders#id:1&@code orders#id:1"),
+        ("UPDATE wp_orders SET kind = 'b'", "orders#id:1"),
+        // The order of rows may be that of the index.
+        ("UPDATE wp_orders SET at = '2026-01-02'", READS),
+        ("UPDATE wp_orders SET id = 2", READS),
+        ("UPDATE wp_orders SET code = 'b'", "orders#@code|x"),
+        ("DELETE FROM wp_orders", "orders#@price orders#@code|x"),
+    ] {
+        let since = caught_up(&feed).await;
+        server.run(sql);
+        caught_up(&feed).await;
+        assert_eq!(changed(&changes, READS, since), expected, "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rows_are_known_by_their_values() {
     let Some(server) = Server::start(&[]) else { return };
     let (feed, changes) = server.feed();

@@ -104,15 +104,15 @@ struct Layout {
     wanted: Option<Wanted>,
     /// Those of which the values matter.
     found: Vec<ColumnPlace>,
-    /// The names of all, if they are known.
-    names: Option<Vec<Arc<str>>>,
+    /// The names of all, as of [`Schema::names`].
+    names: Option<Vec<Option<Arc<str>>>>,
 }
 
 impl Layout {
-    /// The columns in which two rows differ. `None` if their names are not known.
+    /// The columns in which two rows differ. `None` if changes of others may matter as well.
     fn changed(&self, first: &[Value<'_>], second: &[Value<'_>]) -> Option<Arc<[Arc<str>]>> {
         let pairs = first.iter().zip(second).zip(self.names.as_ref()?);
-        Some(pairs.filter(|((before, after), _)| before != after).map(|(_, name)| Arc::clone(name)).collect())
+        pairs.filter(|((before, after), _)| before != after).map(|(_, name)| name.clone()).collect()
     }
 }
 
@@ -390,7 +390,7 @@ impl Decoder {
     }
 
     /// The names of all columns of a table.
-    fn names(&self, table: &str, columns: &[Column]) -> Option<Vec<Arc<str>>> {
+    fn names(&self, table: &str, columns: &[Column]) -> Option<Vec<Option<Arc<str>>>> {
         self.known_schema()?.names(table, columns)
     }
 

@@ -75,6 +75,8 @@ struct Described {
     form: Option<Form>,
     /// Whether its value is computed from those of other columns.
     is_computed: bool,
+    /// Whether it is part of an index.
+    is_indexed: bool,
 }
 
 /// The site's tables in `information_schema`.
@@ -107,7 +109,17 @@ impl Schema {
             let extra = extra.unwrap_or_default().to_ascii_uppercase();
             let is_computed = ["VIRTUAL", "STORED", "PERSISTENT"].iter().any(|word| extra.contains(word));
             let form = form(&data_type, &full_type, collation.as_deref()).filter(|_| !is_computed);
-            schema.tables.entry(table).or_default().push(Described { name, form, is_computed });
+            schema.tables.entry(table).or_default().push(Described { name, form, is_computed, is_indexed: false });
+        }
+        let indexed: Vec<(String, Option<String>)> = connection.exec(
+            "SELECT TABLE_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME LIKE ?",
+            (&site.schema, format!("{start}%")),
+        )?;
+        for (table, indexed) in indexed {
+            // Without a name, an expression of any columns.
+            let is_part = |column: &&mut Described| indexed.as_ref().is_none_or(|name| *name == column.name);
+            let columns = schema.tables.get_mut(&table).into_iter().flatten();
+            columns.filter(is_part).for_each(|column| column.is_indexed = true);
         }
         let actions = "('RESTRICT', 'NO ACTION')";
         let keys: Vec<(String, String)> = connection.exec(
@@ -152,13 +164,15 @@ impl Schema {
         names.into_iter().filter_map(find).collect()
     }
 
-    /// The names of all columns of a table, in lower case. `None` if they are not known, or what a statement names may be another column: names with other
-    /// characters than the usual ones, and values that are computed from others.
-    pub(super) fn names(&self, table: &str, columns: &[Column]) -> Option<Vec<Arc<str>>> {
+    /// The names of all columns of a table, in lower case; `None` for columns of indexes, on which the order of rows may depend in statements that do
+    /// not name them. `None` instead of the list if it is not known, or what a statement names may be another column: names with other characters
+    /// than the usual ones, and values that are computed from others.
+    pub(super) fn names(&self, table: &str, columns: &[Column]) -> Option<Vec<Option<Arc<str>>>> {
         let described = self.tables.get(table).filter(|described| described.len() == columns.len())?;
         let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let name = |column: &Described| {
-            (!column.is_computed && is_plain(&column.name)).then(|| column.name.to_ascii_lowercase().into())
+            let name = || column.name.to_ascii_lowercase().into();
+            (!column.is_computed && is_plain(&column.name)).then(|| (!column.is_indexed).then(name))
         };
         described.iter().map(name).collect()
     }
@@ -177,6 +191,7 @@ impl Schema {
             name: (*name).to_owned(),
             form: Some(*form),
             is_computed: false,
+            is_indexed: false,
         });
         Schema { tables: HashMap::from([(table.to_owned(), described.collect())]), ..Schema::default() }
     }
