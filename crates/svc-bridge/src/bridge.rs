@@ -44,7 +44,8 @@ const BACKGROUND: usize = 2;
 /// Expected size of a stored response, in bytes.
 const USUAL_SIZE: u64 = 8_192;
 
-/// Time for which a request waits for another one that is being rendered, and how often: one that has begun before may end without a response for both.
+/// Time for which a request waits for another one with the same key that is being rendered, and how often: the first one may have begun too early to be for
+/// both.
 const WAIT: Duration = Duration::from_secs(10);
 const WAITS: usize = 2;
 

@@ -169,7 +169,10 @@ impl Schema {
     /// than the usual ones, and values that are computed from others.
     pub(super) fn names(&self, table: &str, columns: &[Column]) -> Option<Vec<Option<Arc<str>>>> {
         let described = self.tables.get(table).filter(|described| described.len() == columns.len())?;
-        let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_plain = |name: &str| {
+            !name.starts_with(|first: char| first.is_ascii_digit())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
         let name = |column: &Described| {
             let name = || column.name.to_ascii_lowercase().into();
             (!column.is_computed && is_plain(&column.name)).then(|| (!column.is_indexed).then(name))
