@@ -82,6 +82,7 @@ struct Shared {
 enum NotStored {
     /// What it has read was written while it was rendered.
     Written(String),
+    /// Something else, which also keeps it from others that ask for the same.
     Forbidden(String),
 }
 
@@ -354,9 +355,13 @@ impl Bridge {
         why: Why,
         leader: Option<Leader<Key, Arc<Shared>>>,
     ) -> Result<Response<Body>, Why> {
+        let start = Instant::now();
         let turn = match self.0.renderer.proxy.turn().await {
             Ok(turn) => turn,
-            Err(failure) => return Ok(failure.response(asked.format())),
+            Err(failure) => {
+                asked.route.forwarded(&why.describe(), start.elapsed());
+                return Ok(failure.response(asked.format()));
+            }
         };
         // Writes up to here are in the response.
         let from = Instant::now();

@@ -143,11 +143,14 @@ impl Name {
     /// The same rows, of which only these columns are read: their names in lower case, between `|`. Single rows, options and the revisions of a post keep
     /// their names.
     pub(crate) fn of_columns(self, columns: &str) -> Self {
+        if self.table_name() == Some("options") {
+            return self;
+        }
         let named = match &self {
-            Name::Table(table) if &**table != "options" => format!("{table}#@{columns}"),
-            Name::Where(table, _) if &**table != "options" => format!("{self}&@{columns}"),
+            Name::Table(table) => format!("{table}#@{columns}"),
+            Name::Where(..) => format!("{self}&@{columns}"),
             Name::Group(table, value) if !value.contains(['/', '%', '&', '|']) => {
-                let identity = IDENTITIES.iter().find(|identity| identity.table == &**table && &**table != "options");
+                let identity = IDENTITIES.iter().find(|identity| identity.table == &**table);
                 let Some(group) = identity.and_then(|identity| identity.group) else { return self };
                 let mark = if value.parse::<u64>().is_ok() { ':' } else { '=' };
                 format!("{table}#{}{mark}{value}&@{columns}", group.to_ascii_lowercase())

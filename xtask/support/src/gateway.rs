@@ -147,7 +147,7 @@ fn reload_php(wordpress: &Path) {
     }
 }
 
-/// Whether WordPress has responded, and not the gateway with a stored response.
+/// Whether WordPress has responded, and not the gateway with a stored response or one that was rendered for another request.
 pub fn is_forwarded(response: &Response) -> bool {
     !response.headers("cache-status").any(|status| status.contains("; hit") || status.contains("; collapsed"))
 }
