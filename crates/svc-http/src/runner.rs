@@ -1,6 +1,7 @@
 //! Where the part of a request runs that reads or writes data.
 
 use std::pin::Pin;
+use std::time::Instant;
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA};
 use http::{Extensions, Method, request::Parts};
@@ -32,14 +33,14 @@ pub trait Runner: Send + Sync {
 }
 
 impl dyn Runner + '_ {
-    /// The context of a request that this runs: a [`Context`] in its extensions, or a new one.
-    pub fn context(&self, request: &Parts) -> Context {
+    /// The context of a request that this runs and that came at this time: a [`Context`] in its extensions, or a new one.
+    pub fn context(&self, request: &Parts, arrived: Instant) -> Context {
         if let Some(cx) = request.extensions.get::<Context>() {
             return cx.clone();
         }
         let transport = transport_of(request);
         let cx = if self.may_block() { Context::blocking_request(transport) } else { Context::request(transport) };
-        freshness(request).map_or_else(|| cx.clone(), |freshness| cx.with(freshness))
+        freshness(request, arrived).map_or_else(|| cx.clone(), |freshness| cx.with(freshness))
     }
 }
 
@@ -72,7 +73,7 @@ const SEARCH_ROUTES: [&str; 3] = ["/search", "%2Fsearch", "%2fsearch"];
 /// How new the data must be for a request: current, unless nothing in the request can be a credential or asks for current data
 /// (`Cache-Control: no-cache`). `None` if it must be read where it is written: for writes, and for searches, because the index follows
 /// the database that is written.
-fn freshness(request: &Parts) -> Option<Freshness> {
+fn freshness(request: &Parts, arrived: Instant) -> Option<Freshness> {
     let (headers, query) = (&request.headers, request.uri.query().unwrap_or_default());
     // A parameter can be in a body, too.
     let is_read = matches!(request.method, Method::GET | Method::HEAD)
@@ -88,7 +89,7 @@ fn freshness(request: &Parts) -> Option<Freshness> {
             && names().all(|name| ANONYMOUS_PARAMETERS.contains(&name));
     let mut directives = headers.get_all(CACHE_CONTROL).iter().chain(headers.get_all(PRAGMA));
     let is_reload = directives.any(|value| value.to_str().is_ok_and(|value| value.contains("no-cache")));
-    Some(if is_anonymous && !is_reload { Freshness::Recent } else { Freshness::Current })
+    Some(if is_anonymous && !is_reload { Freshness::Recent } else { Freshness::Current(arrived) })
 }
 
 /// The context that middleware has added to the extensions of a request; without one, that of work without a request.
@@ -133,7 +134,9 @@ mod tests {
 
     #[test]
     fn only_anonymous_readers_may_get_older_data() {
-        use Freshness::{Current, Recent};
+        use Freshness::Recent;
+        let arrived = Instant::now();
+        let current = Freshness::Current(arrived);
         for (method, query, header, expected) in [
             ("GET", "", None, Some(Recent)),
             ("HEAD", "page=2", None, Some(Recent)),
@@ -151,23 +154,23 @@ mod tests {
                 Some(("sec-fetch-mode", "cors")),
                 Some(Recent),
             ),
-            ("GET", "", Some(("x-api-key", "1")), Some(Current)),
-            ("GET", "consumer_secret=1", None, Some(Current)),
-            ("GET", "", Some(("authorization", "Basic eA==")), Some(Current)),
-            ("GET", "", Some(("cookie", "a=b")), Some(Current)),
-            ("GET", "", Some(("x-svc-nonce", "1")), Some(Current)),
-            ("GET", "", Some(("cache-control", "max-age=0, no-cache")), Some(Current)),
-            ("GET", "", Some(("pragma", "no-cache")), Some(Current)),
-            ("GET", "a=1&password=b", None, Some(Current)),
-            ("GET", "preview_key=1", None, Some(Current)),
-            ("GET", "_svcnonce=1", None, Some(Current)),
+            ("GET", "", Some(("x-api-key", "1")), Some(current)),
+            ("GET", "consumer_secret=1", None, Some(current)),
+            ("GET", "", Some(("authorization", "Basic eA==")), Some(current)),
+            ("GET", "", Some(("cookie", "a=b")), Some(current)),
+            ("GET", "", Some(("x-svc-nonce", "1")), Some(current)),
+            ("GET", "", Some(("cache-control", "max-age=0, no-cache")), Some(current)),
+            ("GET", "", Some(("pragma", "no-cache")), Some(current)),
+            ("GET", "a=1&password=b", None, Some(current)),
+            ("GET", "preview_key=1", None, Some(current)),
+            ("GET", "_svcnonce=1", None, Some(current)),
         ] {
             let mut request = http::Request::builder().method(method).uri(format!("/posts?{query}"));
             if let Some((name, value)) = header {
                 request = request.header(name, value);
             }
             let (parts, ()) = request.body(()).unwrap().into_parts();
-            assert_eq!(freshness(&parts), expected, "{method} {query} {header:?}");
+            assert_eq!(freshness(&parts, arrived), expected, "{method} {query} {header:?}");
         }
     }
 }

@@ -306,6 +306,7 @@ impl RestService {
         B::Data: Send,
         B::Error: std::fmt::Display + Send,
     {
+        let arrived = Instant::now();
         let root = self.0.root.of_request(&parts);
         let cache = self.0.response_cache.as_ref().filter(|_| body.is_end_stream());
         let key = match cache {
@@ -331,7 +332,7 @@ impl RestService {
         }
         // What an error depends on if nothing else is known.
         let headers: HeaderMap = parts.headers.get(ORIGIN).map(|origin| (ORIGIN, origin.clone())).into_iter().collect();
-        let cx = self.0.runner.context(&parts);
+        let cx = self.0.runner.context(&parts, arrived);
         parts.extensions.insert(cx.clone());
         let requests = Arc::clone(self.0.source.current(Transport::Plain).request_counts(&method, &route));
         // Allocated, so that the futures of cached responses are small.
@@ -374,7 +375,7 @@ impl RestService {
         B::Error: std::fmt::Display + Send,
     {
         let Addressed { route, root, requests } = addressed;
-        let cx = self.0.runner.context(&parts);
+        let cx = runner::context_of(&parts.extensions);
         let server = self.server(cx.transport());
         let req = request::head(&parts, route).with_cx(cx.clone());
         let jsonp = match request::jsonp(&req) {

@@ -4,6 +4,7 @@
 use std::{
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
+    time::Instant,
 };
 
 use axum::{
@@ -53,7 +54,7 @@ async fn in_lane(
 ) -> Response {
     let PageLanes { runner, max_form } = lanes;
     let (mut head, body) = request.into_parts();
-    let cx = runner.context(&head);
+    let cx = runner.context(&head, Instant::now());
     head.extensions.insert(cx.clone());
     // A slow client must not occupy a lane while it sends its form.
     let is_large = body.size_hint().exact().is_some_and(|size| size > FORM_LIMIT as u64);

@@ -40,7 +40,11 @@ const TUNING: crate::tuning::Tuning = crate::tuning::Tuning {
 
 /// Opens a store with short intervals and small numbers, whose statements must be in the snapshot.
 pub(crate) fn open(config: &StoreConfig) -> Result<Store> {
-    let mut tuning = Tuning::QUICK;
+    open_tuned(config, Tuning::QUICK)
+}
+
+/// [`open`] with other intervals.
+pub(crate) fn open_tuned(config: &StoreConfig, mut tuning: Tuning) -> Result<Store> {
     tuning.on_statement = Some(|dialect, prefix, sql| {
         if !HAS_RANDOM_STATEMENTS.get()
             && let Err(why) = svc_testkit::statements::check(&format!("{dialect:?}"), prefix, sql)

@@ -22,8 +22,8 @@ pub struct Context(Arc<Inner>);
 /// written, and is current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// At least as new as the beginning of the request.
-    Current,
+    /// At least as new as at this time, when the request came.
+    Current(Instant),
     /// It may be older by a bounded time.
     Recent,
 }

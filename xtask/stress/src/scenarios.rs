@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use xtask_support::say;
 
 use crate::{
-    body, connections, gateway, imports, memory, pages, races,
+    body, connections, gateway, imports, memory, own_reads, pages, races,
     report::{Effort, Report},
     rights, varnish,
 };
@@ -45,6 +45,11 @@ const SCENARIOS: &[Scenario] = &[
         name: "memory",
         about: "a burst of clients with all kinds of requests, and clients that follow the changes",
         run: memory::run,
+    },
+    Scenario {
+        name: "own-reads",
+        about: "callers who read what they have written, with a read replica that is 300 ms behind",
+        run: own_reads::run,
     },
     Scenario {
         name: "pages",

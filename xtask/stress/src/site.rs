@@ -343,6 +343,13 @@ impl Site {
         Ok(self.rows(sql)?.into_iter().filter_map(|row| row.into_iter().next()).collect())
     }
 
+    /// How many prepared statements the read replica has run; zero without one.
+    pub(super) fn replica_reads(&self) -> Result<u64> {
+        let Database::Replica(servers) = &self.database else { return Ok(0) };
+        let shown = servers.replica.client("SHOW GLOBAL STATUS LIKE 'Com_stmt_execute'")?;
+        shown.split_whitespace().last().and_then(|n| n.parse().ok()).with_context(|| format!("no number: {shown}"))
+    }
+
     /// Creates a post with these fields; returns its id.
     pub(super) fn new_post(&self, fields: &Value) -> Result<i64> {
         self.done(&Call::post("posts", fields))?["id"].as_i64().context("the post has no id")

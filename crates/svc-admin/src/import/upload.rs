@@ -3,6 +3,7 @@
 //! The page is not one of the others, which read the whole form first. The user is known before the file is read.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::{
     Router,
@@ -59,7 +60,7 @@ pub fn upload_router(admin: Admin, runner: Arc<dyn Runner>) -> Router {
 
 async fn receive(State(uploads): State<Arc<Uploads>>, request: Request) -> Response {
     let (mut head, body) = request.into_parts();
-    let cx = uploads.runner.context(&head);
+    let cx = uploads.runner.context(&head, Instant::now());
     head.extensions.insert(cx.clone());
     let known = {
         let (uploads, cx) = (Arc::clone(&uploads), cx.clone());

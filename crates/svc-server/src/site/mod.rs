@@ -19,7 +19,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
@@ -155,7 +155,7 @@ fn mark(renderer: &SiteRenderer, lanes: &dyn Runner, mut request: Request) -> Re
     }
     if request.headers().get(FETCH_HEADER).is_some_and(|value| renderer.feeds.is_own_fetch(value.as_bytes())) {
         let (mut head, body) = request.into_parts();
-        let cx = lanes.context(&head).with(OwnFetch);
+        let cx = lanes.context(&head, Instant::now()).with(OwnFetch);
         head.extensions.insert(cx);
         head.extensions.insert(Uncached);
         return Request::from_parts(head, body);

@@ -51,7 +51,7 @@ impl Profiling {
             return (request, None);
         }
         let (mut head, body) = request.into_parts();
-        let cx = runner.context(&head).with(StatementLog::default());
+        let cx = runner.context(&head, Instant::now()).with(StatementLog::default());
         let statements = cx.get::<StatementLog>().unwrap_or_default();
         head.extensions.insert(cx);
         if is_asked {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use svc_db::Db;
+use svc_db::{Db, Tuning};
 use svc_testkit::replication::Replication;
 use svc_versions::{Context, Freshness, Transport};
 
@@ -20,6 +20,10 @@ struct Site {
 
 impl Site {
     fn start() -> Option<Self> {
+        Self::start_tuned(Tuning::QUICK)
+    }
+
+    fn start_tuned(tuning: Tuning) -> Option<Self> {
         let servers = Replication::start().unwrap()?;
         let mut config = StoreConfig::new(DatabaseUrl::MySql(servers.primary.create("site").unwrap()));
         let other = fixture::open(&config).unwrap();
@@ -27,7 +31,7 @@ impl Site {
         servers.catch_up().unwrap();
         config.replicas = vec![servers.replica.url("site")];
         config.replica_staleness = STALENESS;
-        let store = fixture::open(&config).unwrap();
+        let store = fixture::open_tuned(&config, tuning).unwrap();
         let site = Site { servers, store, other };
         site.wait_until(|| site.problem().is_none());
         Some(site)
@@ -64,8 +68,13 @@ impl Site {
     /// Waits until reads that must be current use the replica.
     #[track_caller]
     fn settle(&self) {
-        self.wait_until(|| self.read(Some(Freshness::Current)).1);
+        self.wait_until(|| self.read(Some(current())).1);
     }
+}
+
+/// For a request that comes now.
+fn current() -> Freshness {
+    Freshness::Current(Instant::now())
 }
 
 fn some(text: &str) -> Option<String> {
@@ -77,7 +86,7 @@ fn reads_use_a_replica_that_is_current_enough() {
     let Some(site) = Site::start() else { return };
     Site::set(&site.store, "1");
     site.settle();
-    assert_eq!(site.read(Some(Freshness::Current)), (some("1"), true));
+    assert_eq!(site.read(Some(current())), (some("1"), true));
     assert_eq!(site.read(Some(Freshness::Recent)), (some("1"), true));
     assert_eq!(site.read(None), (some("1"), false), "what writes read is read where it is written");
 
@@ -85,7 +94,7 @@ fn reads_use_a_replica_that_is_current_enough() {
     site.servers.hold().unwrap();
     for (writer, value) in [(&site.store, "2"), (&site.other, "3")] {
         Site::set(writer, value);
-        assert_eq!(site.read(Some(Freshness::Current)), (some(value), false));
+        assert_eq!(site.read(Some(current())), (some(value), false));
     }
     // Visitors may get what was current a moment ago, and no longer than that.
     let held = Instant::now();
@@ -101,7 +110,19 @@ fn reads_use_a_replica_that_is_current_enough() {
     assert_eq!(site.read(Some(Freshness::Recent)), (some("4"), false));
     site.servers.go_on().unwrap();
     site.settle();
-    assert_eq!(site.read(Some(Freshness::Current)), (some("4"), true));
+    assert_eq!(site.read(Some(current())), (some("4"), true));
+}
+
+#[test]
+fn a_replica_is_current_although_nothing_may_be_cached_after_a_write() {
+    let mut tuning = Tuning::QUICK;
+    tuning.settle_time = Duration::from_hours(1);
+    let Some(site) = Site::start_tuned(tuning) else { return };
+    for value in ["1", "2"] {
+        Site::set(&site.other, value);
+        site.settle();
+        assert_eq!(site.read(Some(current())), (some(value), true));
+    }
 }
 
 /// Reads in so many requests at once. Returns whether each has used the replica.
@@ -151,7 +172,7 @@ fn replicas_that_do_not_work_are_left_out_until_they_do() {
     site.settle();
     replica.client("SET GLOBAL read_only = 0").unwrap();
     site.wait_until(|| site.problem().is_some_and(|why| why.contains("can be written")));
-    assert_eq!(site.read(Some(Freshness::Current)), (some("1"), false));
+    assert_eq!(site.read(Some(current())), (some("1"), false));
     replica.client("SET GLOBAL read_only = 1").unwrap();
     site.settle();
 
@@ -167,7 +188,7 @@ fn replicas_that_do_not_work_are_left_out_until_they_do() {
     assert_eq!(site.read(Some(Freshness::Recent)), (some("2"), false));
     replica.run().unwrap();
     site.settle();
-    assert_eq!(site.read(Some(Freshness::Current)), (some("2"), true));
+    assert_eq!(site.read(Some(current())), (some("2"), true));
 }
 
 #[test]
@@ -192,7 +213,7 @@ fn own_writes_are_read_although_the_replica_lags() {
                 site.settle();
             }
             for _ in 0..20 {
-                let (read, is_from_replica) = site.read(Some(Freshness::Current));
+                let (read, is_from_replica) = site.read(Some(current()));
                 assert_eq!(read.as_ref(), Some(&value));
                 n_from_replica += u32::from(is_from_replica);
             }

@@ -240,9 +240,8 @@ impl MySqlPool {
         let Some(replicas) = &self.replicas else { return Ok(changes.is_stable(db, begun)?.then_some(stamp)) };
         let (is_stable, versions) = changes.look(db, begun)?;
         let stamp = is_stable.then_some(stamp);
-        // Without a position, the caller must not take an earlier look for its own.
-        let is_kept = replicas.looked(db, stamp, versions);
-        Ok(stamp.filter(|_| is_kept))
+        replicas.looked(db, stamp, versions);
+        Ok(stamp)
     }
 
     fn record_write(&self) {

@@ -5,8 +5,8 @@
 //! has reached the position of a look contains everything that the look's stamp covers, so what is computed from it is cached with
 //! *that* stamp, not with the current one: if something has changed since, the value is invalid at once.
 //!
-//! - Reads that must be [current](Freshness::Current) use a replica that has reached the position of the latest look, which is at
-//!   least as new as the request. To their caller the replica is the primary: nothing travels with the caller, and rights that were
+//! - Reads that must be [current](Freshness::Current) use a replica that has reached the position of the latest look, if that look
+//!   began after the request came. To their caller the replica is the primary: nothing travels with the caller, and rights that were
 //!   revoked do not hold.
 //! - Reads that may be [a little old](Freshness::Recent) use the replica that is furthest, if it has reached a look that is recent
 //!   enough.
@@ -76,7 +76,7 @@ impl Position {
 
 /// A look at the primary.
 struct Look {
-    /// When the primary was last seen at this position.
+    /// A time at which the primary had nothing that is not before this position.
     at: Instant,
     position: Position,
     /// The stamp from before the position was read; `None` if nothing may be cached.
@@ -233,31 +233,25 @@ impl Replicas {
         Ok(Some(Replicas { replicas, staleness, looks, next, prefix, shared, max, read_limit }))
     }
 
-    /// Keeps a look at the primary, whose stamp was taken before, with the position of the primary. Returns whether the position is known.
-    pub(super) fn looked(
-        &self,
-        primary: &mut Db,
-        stamp: Option<VersionStamp>,
-        versions: Option<Arc<RowVersions>>,
-    ) -> bool {
+    /// Keeps a look at the primary, whose stamp was taken before, with the position of the primary.
+    pub(super) fn looked(&self, primary: &mut Db, stamp: Option<VersionStamp>, versions: Option<Arc<RowVersions>>) {
         let at = Instant::now();
-        let Ok(Some(position)) = position(primary) else { return false };
+        let Ok(Some(position)) = position(primary) else { return };
         let mut looks = self.looks();
         while looks.len() >= MAX_LOOKS || looks.front().is_some_and(|look| look.at.elapsed() > self.staleness) {
             looks.pop_front();
         }
         match looks.back_mut() {
             Some(last) if last.position == position => {
-                last.at = at;
+                last.at = last.at.max(at);
                 if stamp.is_some() {
                     (last.stamp, last.versions) = (stamp, versions);
                 }
             }
             // Another thread was faster.
-            Some(last) if last.position.has_reached(&position) => {}
+            Some(last) if last.position.has_reached(&position) => last.at = last.at.max(at),
             _ => looks.push_back(Look { at, position, stamp, versions }),
         }
-        true
     }
 
     fn looks(&self) -> MutexGuard<'_, VecDeque<Look>> {
@@ -267,13 +261,7 @@ impl Replicas {
     /// A snapshot of a replica for this context; `None` if it must be one of the primary, or if more of the replica's connections are in
     /// use than of the primary's. The context's stamp becomes that of the snapshot.
     pub(super) fn snapshot(&self, cx: &Context, primary_in_use: usize) -> Option<Box<dyn Snapshot>> {
-        let freshness = *cx.get::<Freshness>()?;
-        // Without the stamp of a look for this request, the latest look may be older than the request.
-        let needs_latest = match freshness {
-            Freshness::Current => cx.stamp().map(|_| true)?,
-            Freshness::Recent => false,
-        };
-        let Chosen { replica, stamp, versions } = self.choose(needs_latest)?;
+        let Chosen { replica, stamp, versions } = self.choose(*cx.get::<Freshness>()?)?;
         if replica.in_use() > primary_in_use {
             return None;
         }
@@ -285,7 +273,7 @@ impl Replicas {
     }
 
     /// The replica that is furthest, and the stamp of the latest look that it has reached.
-    fn choose(&self, needs_latest: bool) -> Option<Chosen> {
+    fn choose(&self, freshness: Freshness) -> Option<Chosen> {
         let first = self.next.fetch_add(1, Ordering::Relaxed);
         let looks = self.looks();
         let mut best: Option<(usize, Arc<Replica>)> = None;
@@ -299,7 +287,10 @@ impl Replicas {
         }
         let (at, replica) = best?;
         let look = looks.get(at)?;
-        let is_good = if needs_latest { at + 1 == looks.len() } else { look.at.elapsed() <= self.staleness };
+        let is_good = match freshness {
+            Freshness::Current(since) => at + 1 == looks.len() && look.at >= since,
+            Freshness::Recent => look.at.elapsed() <= self.staleness,
+        };
         is_good.then(|| Chosen { replica, stamp: look.stamp, versions: look.versions.clone() })
     }
 
