@@ -3,7 +3,7 @@
 //     node test/browser/lists.js PROGRAM [POSTS]
 //
 // PROGRAM is svc-server. The site has a comment and a tag per ten posts, and half of the posts in one category. Each page is requested
-// a hundred times, one request after the other. Prints median and 99th percentile in ms, and the bytes of the page without compression.
+// a hundred times, one request after the other, once the search index has all posts. Prints median and 99th percentile in ms, and the bytes of the page without compression.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -48,7 +48,9 @@ async function writeExport(path, n) {
 
 const port = await freePort();
 const origin = `http://127.0.0.1:${port}`;
-const server = spawn(program, ["--data", data, "--listen", `127.0.0.1:${port}`, "--log", "error"], { stdio: "ignore" });
+const monitoring = `127.0.0.1:${await freePort()}`;
+const env = { ...process.env, SVC_MONITORING_LISTEN: monitoring };
+const server = spawn(program, ["--data", data, "--listen", `127.0.0.1:${port}`, "--log", "error"], { stdio: "ignore", env });
 try {
   for (let n = 0; n < 600 && !(await fetch(`${origin}/readyz`).then((response) => response.ok, () => false)); n += 1) {
     await new Promise((done) => setTimeout(done, 100));
@@ -59,6 +61,14 @@ try {
   const begun = Date.now();
   run("import", wxr);
   console.log(`# ${count} posts imported in ${((Date.now() - begun) / 1000).toFixed(0)} s`);
+  const indexed = async () => {
+    const metrics = await (await fetch(`http://${monitoring}/metrics`)).text();
+    return Number(metrics.match(/^svc_search_index_posts (\d+)/m)?.[1] ?? 0);
+  };
+  while ((await indexed()) < Number(count)) {
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  console.log(`# and in the search index after ${((Date.now() - begun) / 1000).toFixed(0)} s`);
   const body = new URLSearchParams({ log: "measure", pwd: password });
   const login = await fetch(`${origin}/wp-login.php`, { method: "POST", body, redirect: "manual" });
   assert.equal(login.status, 302);

@@ -1,6 +1,8 @@
 //! The MySQL protocol, with the `mysql` crate: connecting, values, errors, rows.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use ::mysql::prelude::Queryable as _;
 use ::mysql::{Error, Opts, OptsBuilder, Params, SslOpts, Value};
@@ -41,6 +43,7 @@ pub(super) const ROLL_BACK: &str = "ROLLBACK";
 /// A connection to a server.
 pub(crate) struct MySql {
     raw: ::mysql::Conn,
+    busy: Arc<BusyTime>,
     broken: bool,
     may_retry: bool,
     /// Whether a transaction that writes has begun and not ended.
@@ -55,6 +58,22 @@ pub(crate) struct ServerOptions {
     opts: Opts,
     /// Character set of the connection.
     charset: String,
+    /// Of all connections with these parameters.
+    pub(super) busy: Arc<BusyTime>,
+}
+
+/// How long statements have taken on a server, in nanoseconds.
+#[derive(Debug, Default)]
+pub(super) struct BusyTime(AtomicU64);
+
+impl BusyTime {
+    pub(super) fn nanos(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, time: Duration) {
+        self.0.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
 }
 
 /// The connection parameters of a database server, for connections beside those of a
@@ -135,7 +154,7 @@ impl ServerOptions {
             .stmt_cache_size(MAX_CACHED_STATEMENTS)
             .max_allowed_packet(Some(MAX_PACKET_BYTES))
             .prefer_socket(false);
-        Ok(ServerOptions { opts: opts.into(), charset })
+        Ok(ServerOptions { opts: opts.into(), charset, busy: Arc::default() })
     }
 }
 
@@ -184,7 +203,7 @@ impl MySql {
                 let _ = raw.query_drop(format!("SET SESSION max_execution_time = {}", limit.as_millis()));
             }
         }
-        Ok(MySql { raw, broken: false, may_retry: false, writes: false, failed: false })
+        Ok(MySql { raw, busy: Arc::clone(&server.busy), broken: false, may_retry: false, writes: false, failed: false })
     }
 
     fn convert_error(&mut self, e: &Error) -> StoreError {
@@ -214,6 +233,7 @@ impl Conn for MySql {
 
     fn query(&mut self, sql: &str, params: &[Bound], each: &mut dyn FnMut(&Row<'_>) -> Result<()>) -> Result<()> {
         self.check(sql)?;
+        let begun = Instant::now();
         let MySql { raw, .. } = self;
         // An error of `each` stops reading. The rest of the result is skipped on drop.
         let read = |rows: &mut dyn Iterator<Item = ::mysql::Result<::mysql::Row>>| -> Result<(), QueryError> {
@@ -228,6 +248,7 @@ impl Conn for MySql {
         } else {
             raw.exec_iter(sql, bound(params)).map_err(QueryError::Engine).and_then(|mut rows| read(&mut rows))
         };
+        self.busy.add(begun.elapsed());
         done.map_err(|e| match e {
             QueryError::Engine(e) => self.convert_error(&e),
             QueryError::Caller(e) => e,
@@ -246,7 +267,9 @@ impl Conn for MySql {
 
     fn execute(&mut self, sql: &str, params: &[Bound]) -> Result<Done> {
         self.check(sql)?;
+        let begun = Instant::now();
         let done = if params.is_empty() { self.raw.query_drop(sql) } else { self.raw.exec_drop(sql, bound(params)) };
+        self.busy.add(begun.elapsed());
         let done = done.map_err(|e| self.convert_error(&e));
         match sql {
             BEGIN => self.writes = done.is_ok(),

@@ -118,7 +118,8 @@ impl MySqlPool {
         }
         let is_utf8mb3 = has_utf8mb3_columns(db)?;
         let is_cluster = is_cluster(db);
-        let replicas = Replicas::open(&config.replicas, config.replica_staleness, db, max, config.read_timeout)?;
+        let (urls, staleness, busy) = (&config.replicas, config.replica_staleness, &pool.server.busy);
+        let replicas = Replicas::open(urls, staleness, db, busy, max, config.read_timeout)?;
         pool.shared.is_utf8mb3.store(is_utf8mb3, Ordering::Relaxed);
         drop(lease);
         pool.changes = Some(Arc::new(changes));

@@ -11,8 +11,9 @@
 //! - Reads that may be [a little old](Freshness::Recent) use the replica that is furthest, if it has reached a look that is recent
 //!   enough.
 //!
-//! All other reads use the primary, and so do those that find the replica busier. So with one replica both answer about half of many reads
-//! at once, and the replica nearly all while there are few. A replica is left out as soon as its thread gets no answer, or finds that it can
+//! All other reads use the primary, and so do those that find the replica busier: with more snapshots than the primary, or with one more and statements that have taken
+//! longer of late. So of many reads at once, each of both gets so many that it has the same work, where the primary also has the looks and
+//! the writes, and the replica answers nearly all while there are few. A replica is left out as soon as its thread gets no answer, or finds that it can
 //! be written.
 
 use std::collections::{HashMap, VecDeque};
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use svc_versions::{Context, Freshness, VersionStamp};
 
-use super::connection::{COMMIT, MySql, ServerOptions};
+use super::connection::{BusyTime, COMMIT, MySql, ServerOptions};
 use crate::backend::Snapshot;
 use crate::conn::Conn;
 use crate::error::{Result, StoreError};
@@ -49,6 +50,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Time limit for connecting to a replica.
 const CONNECT: Duration = Duration::from_secs(1);
+
+/// For how long the times that statements have taken are added up before they are compared anew.
+const COMPARED: Duration = Duration::from_secs(1);
 
 /// Maximum number of looks that are kept.
 const MAX_LOOKS: usize = 4_096;
@@ -99,10 +103,21 @@ pub(crate) struct Replicas {
     looks: Mutex<VecDeque<Look>>,
     /// The replica from which the next choice begins.
     next: AtomicUsize,
+    primary_busy: Arc<BusyTime>,
+    compared: Mutex<Compared>,
     prefix: Arc<str>,
     shared: Arc<Shared>,
     max: usize,
     read_limit: Option<Duration>,
+}
+
+/// From when on the times of statements are compared, and how long they had taken then, in nanoseconds.
+#[derive(Default)]
+struct Compared {
+    since: Option<Instant>,
+    primary: u64,
+    /// In the order of the replicas.
+    replicas: Vec<u64>,
 }
 
 /// A replica.
@@ -207,6 +222,7 @@ impl Replicas {
         urls: &[String],
         staleness: Duration,
         primary: &mut Db,
+        primary_busy: &Arc<BusyTime>,
         max: usize,
         read_limit: Option<Duration>,
     ) -> Result<Option<Self>> {
@@ -230,7 +246,8 @@ impl Replicas {
         }
         let (prefix, shared) = (Arc::clone(&primary.prefix), Arc::clone(&primary.shared));
         let (looks, next) = (Mutex::default(), AtomicUsize::new(0));
-        Ok(Some(Replicas { replicas, staleness, looks, next, prefix, shared, max, read_limit }))
+        let (primary_busy, compared) = (Arc::clone(primary_busy), Mutex::default());
+        Ok(Some(Replicas { replicas, staleness, looks, next, primary_busy, compared, prefix, shared, max, read_limit }))
     }
 
     /// Keeps a look at the primary, whose stamp was taken before, with the position of the primary.
@@ -258,11 +275,11 @@ impl Replicas {
         self.looks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A snapshot of a replica for this context; `None` if it must be one of the primary, or if more of the replica's connections are in
-    /// use than of the primary's. The context's stamp becomes that of the snapshot.
+    /// A snapshot of a replica for this context; `None` if it must be one of the primary, or if the replica is busier. The context's
+    /// stamp becomes that of the snapshot.
     pub(super) fn snapshot(&self, cx: &Context, primary_in_use: usize) -> Option<Box<dyn Snapshot>> {
         let Chosen { replica, stamp, versions } = self.choose(*cx.get::<Freshness>()?)?;
-        if replica.in_use() > primary_in_use {
+        if self.is_busier(&replica, primary_in_use) {
             return None;
         }
         let mut db = self.begin(&replica)?;
@@ -270,6 +287,21 @@ impl Replicas {
         cx.lower_stamp(stamp);
         db.versions = versions.map_or(SnapshotVersions::Unknown, SnapshotVersions::Read);
         Some(Box::new(ReplicaSnapshot { handle: db.handle(), db: Some(db), replica }))
+    }
+
+    /// Whether a replica has more to do than the primary.
+    fn is_busier(&self, replica: &Replica, primary_in_use: usize) -> bool {
+        let in_use = replica.in_use();
+        if in_use != primary_in_use + 1 {
+            return in_use > primary_in_use;
+        }
+        let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if compared.since.is_none_or(|since| since.elapsed() > COMPARED) {
+            let replicas = self.replicas.iter().map(|replica| replica.server.busy.nanos()).collect();
+            *compared = Compared { since: Some(Instant::now()), primary: self.primary_busy.nanos(), replicas };
+        }
+        let before = compared.replicas.get(replica.number - 1).copied().unwrap_or_default();
+        replica.server.busy.nanos() - before > self.primary_busy.nanos() - compared.primary
     }
 
     /// The replica that is furthest, and the stamp of the latest look that it has reached.
