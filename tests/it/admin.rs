@@ -1,6 +1,7 @@
 //! The administration area over HTTP: what each role may see, writing, conflicts, moderation, and hostile input.
 
 mod block_editor;
+mod health;
 mod lists;
 mod menus;
 mod permalinks;

@@ -7,7 +7,8 @@ use svc_login::Page;
 use svc_schema::Error;
 
 use crate::{
-    layout::{self, Layout, Link},
+    health::Health,
+    layout::{self, Layout, Link, STATUS},
     posts::{allows, status_label, title_of},
     request::{AdminRequest, items, text},
 };
@@ -41,6 +42,8 @@ struct DashboardPage {
     waiting: u64,
     comments: String,
     explorer: Option<String>,
+    /// The URL of the status page, if it shows the user the site's health, and what was found last.
+    health: Option<(String, Option<Health>)>,
 }
 
 impl AdminRequest<'_> {
@@ -65,6 +68,7 @@ impl AdminRequest<'_> {
             sections,
             waiting,
             comments: self.url("edit-comments.php", &[("comment_status", "moderated")]),
+            health: self.sees_health().then(|| (self.url(STATUS, &[]), self.admin.health.get())),
             explorer: self.admin.pages.explorer.clone(),
         };
         Ok(layout::html(StatusCode::OK, &template))

@@ -6,6 +6,7 @@ mod comments;
 mod dashboard;
 mod export;
 mod form;
+mod health;
 mod import;
 mod layout;
 mod list;
@@ -62,6 +63,8 @@ pub struct Admin {
     urls: assets::Urls,
     /// What the server's numbers were, for the page with its status.
     history: Option<Arc<History>>,
+    /// What the tests of the site's health have found last.
+    health: health::LastHealth,
     /// The posts that the latest forms of new posts have created, by user and form: a form whose response was lost is sent again.
     created: Cache<(i64, String), i64>,
     imports: ImportRuns,
@@ -83,6 +86,7 @@ impl Admin {
         Admin {
             urls,
             history: None,
+            health: health::LastHealth::default(),
             created: Cache::new(MAX_CREATED),
             imports: ImportRuns::default(),
             block_editor: None,

@@ -20,6 +20,7 @@ const NOTICES: &[(&str, &str)] = &[
     ("uploaded", "Uploaded."),
     ("secret-added", "A secret has been added."),
     ("secrets-replaced", "A new secret has replaced the others."),
+    ("checked", "Checked."),
     ("queued", "Queued: the delivery is below as soon as it is sent."),
 ];
 

@@ -52,7 +52,7 @@ static PAGES: &[AdminPage] = &[
     page(layout::PERMALINKS, |visit| Box::pin(visit.show_permalinks())).form(|visit, form| Box::pin(visit.save_permalinks(form))),
     page(layout::EXPORT, |visit| Box::pin(visit.show_export())),
     page(layout::IMPORT, |visit| Box::pin(visit.show_import())).form(|visit, form| Box::pin(visit.change_import(form))),
-    page(layout::STATUS, |visit| Box::pin(visit.show_status())),
+    page(layout::STATUS, |visit| Box::pin(visit.show_status())).form(|visit, _| Box::pin(visit.check_health())),
     page(layout::WEBHOOKS, |visit| Box::pin(visit.list_webhooks())).form(|visit, form| Box::pin(visit.create_webhook(form))),
     page(layout::WEBHOOK, |visit| Box::pin(visit.show_webhook())).form(|visit, form| Box::pin(visit.change_webhook(form))),
 ];

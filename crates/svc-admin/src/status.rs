@@ -1,4 +1,4 @@
-//! The status of the server, for administrators: plots of the last hour, day or week.
+//! The status of the server, for administrators: the site's health, and plots of the last hour, day or week.
 
 use std::fmt::Write as _;
 
@@ -9,6 +9,7 @@ use svc_metrics::{History, INTERVAL, Span};
 use svc_schema::Error;
 
 use crate::{
+    health::Health,
     layout::{self, Layout, Link, STATUS},
     request::AdminRequest,
 };
@@ -33,6 +34,10 @@ struct Plot {
 #[template(path = "status.html")]
 struct StatusPage {
     page: Layout,
+    /// What the tests of the site's health have found, if they have been run.
+    health: Option<Health>,
+    /// The URL of the form that runs them; empty if the user may not.
+    check: String,
     /// The spans, and whether each is the shown one.
     spans: Vec<(Link, bool)>,
     plots: Vec<Plot>,
@@ -51,6 +56,8 @@ impl AdminRequest<'_> {
         let spans = Span::ALL.map(|other| (Link::new(format!("Last {}", other.name()), url(other)), other == span));
         let template = StatusPage {
             page: self.layout("Status", &self.url(STATUS, &[])).await?,
+            health: self.admin.health.get().filter(|_| self.sees_health()),
+            check: if self.sees_health() { self.url(STATUS, &[]) } else { String::new() },
             spans: spans.into(),
             plots: plots(history, span),
             interval: INTERVAL.as_secs(),
