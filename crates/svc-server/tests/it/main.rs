@@ -38,4 +38,6 @@ mod traces;
 mod transactions;
 mod typescript;
 #[cfg(unix)]
+mod upgrade;
+#[cfg(unix)]
 mod webhooks;
