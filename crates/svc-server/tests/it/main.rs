@@ -19,6 +19,8 @@ mod memory;
 mod messages;
 #[cfg(unix)]
 mod monitoring;
+#[cfg(unix)]
+mod museum;
 mod process;
 mod profile;
 mod program;
