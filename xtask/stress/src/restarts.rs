@@ -108,6 +108,11 @@ impl Reporting {
         self.until("RELOADING=1")?;
         self.until("READY=1")
     }
+
+    /// Stops the server. It has been the same process all the time.
+    fn stop(mut self) -> Result<()> {
+        self.server.stop()
+    }
 }
 
 /// Restarts in place with other settings.
@@ -119,8 +124,7 @@ fn by_signal(program: &Path, n_restarts: u32) -> Result<Report> {
         fs::write(folder.path().join("svc.toml"), settings).context("cannot write the settings")?;
         server.restart()
     })?;
-    // It is the same process.
-    server.server.stop()?;
+    server.stop()?;
     Ok(report)
 }
 
@@ -162,7 +166,7 @@ fn by_upgrade(program: &Path, other: Option<&Path>, n_upgrades: u32) -> Result<R
         ensure!(after != before && after.len() <= 2, "upgrade {n}: the copies were {before:?} and are {after:?}");
         Ok(())
     })?;
-    server.server.stop()?;
+    server.stop()?;
     Ok(report)
 }
 

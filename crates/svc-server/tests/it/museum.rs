@@ -285,7 +285,7 @@ fn fill(api: &Api<'_>) {
             (status, response) = api.send("POST", path, Some(&as_first_version(body)));
         }
         if !(200..300).contains(&status) {
-            println!("POST {path}: {status} {response}");
+            eprintln!("POST {path}: {status} {response}");
         }
         response
     };
@@ -327,7 +327,7 @@ fn fill(api: &Api<'_>) {
     let headers = "Content-Type: image/png\r\nContent-Disposition: attachment; filename=\"boat.png\"\r\n";
     let path = "/svc-json/svc/v2/media";
     let (status, upload) = crate::process::send(&api.server.address, "POST", path, api.credentials, headers, PICTURE);
-    println!("POST media: {status}");
+    eprintln!("POST media: {status}");
     send(&format!("media/{}", upload["id"]), &json!({"alt_text": "A boat", "title": "Boat"}));
     let menu = send("menus", &json!({"name": "Main"}));
     send(
