@@ -132,6 +132,8 @@ pub struct Config {
     pub staleness: Duration,
     /// Number of changes that the log of changes keeps; `None` for the default of the store.
     pub change_log: Option<u32>,
+    /// Whether an SQLite database is copied before another version of the program first writes to it.
+    pub upgrade_copy: bool,
     /// Number of database connections for reading; zero for the default of the store.
     pub readers: usize,
     /// Memory for caches.
@@ -336,6 +338,7 @@ impl Config {
             table_prefix: read.required("table_prefix", values::table_prefix)?,
             staleness: read.required("staleness_seconds", staleness)?,
             change_log: read.optional("change_log", change_log)?,
+            upgrade_copy: read.required("upgrade_copy", values::boolean)?,
             readers: read.required("readers", readers)?,
             caches,
             search_index_min_posts: read.required("search_index_min_posts", min_posts)?,

@@ -70,6 +70,7 @@ pub const SETTINGS: &[Setting] = &[
     row("table_prefix", "PREFIX", Some("wp_"), "Prefix of table names"),
     row("staleness_seconds", "N", Some("0"), "Maximum age of cached totals of lists if other programs write to the MySQL database; permissions always use current data"),
     row("change_log", "N", None, "Number of changes to keep in the table svc_changes, by which `changes` shows who changed what; a MySQL database gets the table only if this is set [default: 100000 with SQLite]"),
+    row("upgrade_copy", "BOOL", Some("true"), "Copy an SQLite database to the folder before-upgrade of the data folder before another version of the program first writes to it; the last two copies are kept"),
     row("readers", "N", Some("0"), "Number of database connections for reading; 0 chooses by the number of processors (SQLite: 3/2 and one more; MySQL: four per processor, 8 to 64)"),
     row("cache_size", "SIZE", Some("64MB"), "Memory for caches: responses, encoded items, rendered texts, compressed responses, and pages of an SQLite database"),
     row("search_index_min_posts", "N", Some("1000"), "Number of posts from which searches use an index in the data folder; 0 disables the index"),

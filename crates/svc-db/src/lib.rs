@@ -50,7 +50,9 @@ pub use conn::{Done, Row};
 pub use database::{Database, WeakDatabase};
 pub use dialect::{Build, Change, Dialect, SqlDialect};
 pub use engine::mysql::connection::mysql_options;
-pub use engine::sqlite::{LogPosition, LogReader, NewFrames, PageImage, check_file, collation};
+pub use engine::sqlite::{
+    LogPosition, LogReader, NewFrames, PageImage, check_file, collation, copy_file, file_size, is_writable,
+};
 pub use engine::{sql, table_manager};
 pub use error::{Result, StoreError};
 pub use handle::{Charset, Db, ReadText, Tx, WriteText, pad};

@@ -39,5 +39,5 @@ pub use rate_limits::{Rate, RateAdmission, RateLimitSettings, RequestCost};
 pub use redirect::redirect_to_https;
 pub use serve::{App, Running, serve};
 pub use signals::{Hangups, hangups, shutdown_signal};
-pub use supervisor::{Handover, Sockets, notify_ready, notify_reloading, notify_stopping};
+pub use supervisor::{Handover, Sockets, notify_longer_start, notify_ready, notify_reloading, notify_stopping};
 pub use tls::Listener;

@@ -3,7 +3,7 @@
 //!
 //! Without a supervisor, the notifications do nothing.
 
-use std::{io, process::Command};
+use std::{io, process::Command, time::Duration};
 
 use tokio::net::TcpListener;
 
@@ -95,6 +95,17 @@ impl Handover {
 pub fn notify_ready() {
     #[cfg(unix)]
     unix::notify(&[sd_notify::NotifyState::Ready]);
+}
+
+/// Asks the supervisor to wait for the next notification for this time, while the process starts.
+pub fn notify_longer_start(time: Duration) {
+    #[cfg(unix)]
+    {
+        let microseconds = u32::try_from(time.as_micros()).unwrap_or(u32::MAX);
+        unix::notify(&[sd_notify::NotifyState::ExtendTimeoutUsec(microseconds)]);
+    }
+    #[cfg(not(unix))]
+    let _ = time;
 }
 
 /// Tells the supervisor that the process is stopping.

@@ -71,14 +71,16 @@ impl Checks {
     }
 }
 
+/// Free space of the disk of a folder in bytes, for this user; `None` if it is unknown.
 #[cfg(unix)]
-fn free_bytes(folder: &std::path::Path) -> Option<u64> {
+pub fn free_bytes(folder: &std::path::Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     disk.f_bavail.checked_mul(disk.f_frsize)
 }
 
+/// Unknown on other systems.
 #[cfg(not(unix))]
-fn free_bytes(_: &std::path::Path) -> Option<u64> {
+pub fn free_bytes(_: &std::path::Path) -> Option<u64> {
     None
 }
 

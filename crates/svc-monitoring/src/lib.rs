@@ -10,7 +10,7 @@ mod report;
 mod sources;
 
 pub use address::MonitoringAddress;
-pub use checks::Checks;
+pub use checks::{Checks, free_bytes};
 pub use families::{Families, Metrics, Source};
 pub use history::{RecordHistory, SERIES};
 pub use listener::{MonitoringError, MonitoringListener};

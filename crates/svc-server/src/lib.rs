@@ -11,6 +11,8 @@ mod site;
 mod tls;
 #[cfg_attr(not(feature = "otlp"), path = "no_traces.rs")]
 mod traces;
+mod upgrade_copy;
+mod version;
 
 pub use site::{OpenSite, SiteBuilder};
 pub use svc_config as config;

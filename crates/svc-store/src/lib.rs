@@ -53,7 +53,7 @@ pub use stored_text::{Encode, StoredText};
 pub use svc_db::{
     ChangeRecord, DatabaseUrl, DatabaseUsage, Db, Dialect, HeldSnapshot, Lease, LeaseTimes, LogBounds, LogReader,
     LoggedChange, Object, OpenTransaction, Operation, ReplicaUsage, Result, Row, Rows, StoreConfig, StoreError,
-    Subscriber, Tx, get_or_load, mysql_options, stamp,
+    Subscriber, Tx, copy_file, file_size, get_or_load, is_writable, mysql_options, stamp,
 };
 pub use svc_search::{Highlighter, QueryError, SearchIndexState};
 

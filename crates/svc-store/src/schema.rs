@@ -1,6 +1,13 @@
 //! Creates the tables of a site, and claims a database for a new site.
 
-use svc_db::{Result, StoreError, Tx, WriteText as _, create_missing_tables, quoted, table_manager};
+use svc_db::{Result, StoreError, Tx, WriteText as _, collation, create_missing_tables, quoted, table_manager};
+
+use crate::tables::SCHEMA;
+
+/// The format of a database in an SQLite file: the version of the indexes, private tables and triggers, and that of the order of texts.
+pub fn sqlite_format() -> String {
+    format!("{}.{}", SCHEMA.layout.version, collation::VERSION)
+}
 
 /// Creates the tables of a site with the store's table prefix.
 ///

@@ -11,6 +11,10 @@ pub(crate) struct Effort {
     pub(crate) long: bool,
     /// The server to run instead of building one.
     pub(crate) program: Option<PathBuf>,
+    /// Another build of the server.
+    pub(crate) other: Option<PathBuf>,
+    /// Number of upgrades, if it is given.
+    pub(crate) upgrades: Option<u32>,
 }
 
 impl Effort {
@@ -24,6 +28,15 @@ impl Effort {
             Some(program) => program.canonicalize().with_context(|| format!("{}", program.display())),
             None => server::build(None, self.long),
         }
+    }
+
+    /// Another build of the server, if one is given.
+    ///
+    /// # Errors
+    /// If it does not exist.
+    pub(crate) fn other(&self) -> Result<Option<PathBuf>> {
+        let found = |other: &PathBuf| other.canonicalize().with_context(|| format!("{}", other.display()));
+        self.other.as_ref().map(found).transpose()
     }
 }
 

@@ -1,10 +1,13 @@
 //! Restarts under load: no connection is refused, and no request fails.
 //!
 //! First this process is the supervisor, as systemd is with a socket unit: it binds the socket and passes it to each server (`LISTEN_FDS`). Then a
-//! server with a socket of its own restarts in place, by SIGHUP. Each request has a connection of its own, so that the restart of a moment meets
-//! connections in all states.
+//! server with a socket of its own restarts in place, by SIGHUP: with other settings, and with another program, which first copies the database.
+//! Each request has a connection of its own, so that the restart of a moment meets connections in all states.
 
 use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    fs,
     net::{Ipv4Addr, SocketAddr, TcpListener},
     os::{fd::OwnedFd, unix::net::UnixDatagram},
     path::Path,
@@ -50,7 +53,12 @@ struct Seen {
 pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
     let n_restarts = if effort.long { 100 } else { 5 };
     let program = effort.program()?;
-    Ok(vec![with_socket(&program, n_restarts)?, by_signal(&program, n_restarts)?])
+    let n_upgrades = effort.upgrades.unwrap_or(if effort.long { 20 } else { 3 });
+    Ok(vec![
+        with_socket(&program, n_restarts)?,
+        by_signal(&program, n_restarts)?,
+        by_upgrade(&program, effort.other()?.as_deref(), n_upgrades)?,
+    ])
 }
 
 /// Restarts that stop a server and start the next one with the same socket.
@@ -65,32 +73,99 @@ fn with_socket(program: &Path, n_restarts: u32) -> Result<Report> {
     })
 }
 
-/// Restarts in place.
-fn by_signal(program: &Path, n_restarts: u32) -> Result<Report> {
-    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
-    let path = folder.path().join("notify");
-    let states = UnixDatagram::bind(&path).context("no socket for notifications")?;
-    states.set_read_timeout(Some(RESTART_TIME))?;
-    let mut command = Command::new(program);
-    command.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]).current_dir(folder.path()).env_clear();
-    command.env("SVC_LIMITS_CONNECTIONS_PER_NETWORK", "1024").env("NOTIFY_SOCKET", &path);
-    let mut server = Server::start(command, &folder.path().join("server.log"))?;
-    let address = socket_address(&server)?;
-    let until = |expected: &str| -> Result<()> {
+/// A server that reports its states to this process.
+struct Reporting {
+    server: Server,
+    address: SocketAddr,
+    states: UnixDatagram,
+}
+
+impl Reporting {
+    fn start(program: &Path, folder: &Path) -> Result<Self> {
+        let path = folder.join("notify");
+        let states = UnixDatagram::bind(&path).context("no socket for notifications")?;
+        states.set_read_timeout(Some(RESTART_TIME))?;
+        let mut command = Command::new(program);
+        command.args(["--listen", "127.0.0.1:0", "--log", "warn", "serve"]).current_dir(folder).env_clear();
+        command.env("SVC_LIMITS_CONNECTIONS_PER_NETWORK", "1024").env("NOTIFY_SOCKET", &path);
+        let server = Server::start(command, &folder.join("server.log"))?;
+        let this = Reporting { address: socket_address(&server)?, server, states };
+        this.until("READY=1")?;
+        Ok(this)
+    }
+
+    /// Waits for the next state.
+    fn until(&self, expected: &str) -> Result<()> {
         let mut state = [0; 200];
-        let n_bytes = states.recv(&mut state).with_context(|| format!("the server does not report {expected}"))?;
+        let n_bytes = self.states.recv(&mut state).with_context(|| format!("the server does not report {expected}"))?;
         ensure!(state[..n_bytes].starts_with(expected.as_bytes()), "{:?}", String::from_utf8_lossy(&state[..n_bytes]));
         Ok(())
-    };
-    until("READY=1")?;
-    let report = measure("by SIGHUP", n_restarts, address, |n| {
+    }
+
+    /// Restarts in place.
+    fn restart(&self) -> Result<()> {
+        run_command(Command::new("kill").args(["-HUP", &self.server.pid().to_string()]))?;
+        self.until("RELOADING=1")?;
+        self.until("READY=1")
+    }
+
+    /// Stops the server. It has been the same process all the time.
+    fn stop(mut self) -> Result<()> {
+        self.server.stop()
+    }
+}
+
+/// Restarts in place with other settings.
+fn by_signal(program: &Path, n_restarts: u32) -> Result<Report> {
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+    let server = Reporting::start(program, folder.path())?;
+    let report = measure("by SIGHUP", n_restarts, server.address, |n| {
         let settings = format!("slow_request = '{}s'\n", 60 + n);
-        std::fs::write(folder.path().join("svc.toml"), settings).context("cannot write the settings")?;
-        run_command(Command::new("kill").args(["-HUP", &server.pid().to_string()]))?;
-        until("RELOADING=1")?;
-        until("READY=1")
+        fs::write(folder.path().join("svc.toml"), settings).context("cannot write the settings")?;
+        server.restart()
     })?;
-    // It is the same process.
+    server.stop()?;
+    Ok(report)
+}
+
+/// Restarts in place with another program, which copies the database. Without another build, the program itself is replaced by a script that runs
+/// it as if it were one.
+fn by_upgrade(program: &Path, other: Option<&Path>, n_upgrades: u32) -> Result<Report> {
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+    let (file, next) = (folder.path().join("installed"), folder.path().join("next"));
+    let install = |n: u32| -> Result<()> {
+        match other {
+            Some(other) => {
+                fs::copy(if n.is_multiple_of(2) { program } else { other }, &next)
+                    .context("cannot copy the program")?;
+            }
+            None => {
+                let own = program.display();
+                let copy = format!(
+                    "case \"$*\" in *' upgrade-copy '*) exec '{own}' upgrade-copy --running '0.0.{n} 1.1';; esac"
+                );
+                // The name of the program remains that of the file, which is replaced again.
+                fs::write(&next, format!("#!/bin/bash\n{copy}\nexec -a \"$0\" '{own}' \"$@\"\n"))?;
+                run_command(Command::new("chmod").arg("755").arg(&next))?;
+            }
+        }
+        fs::rename(&next, &file).context("cannot replace the program")
+    };
+    install(0)?;
+    let server = Reporting::start(&file, folder.path())?;
+    let copies = || -> BTreeSet<OsString> {
+        let entries = fs::read_dir(folder.path().join("svc-data/before-upgrade")).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name()).collect()
+    };
+    let how = if other.is_some() { "by upgrades between two builds" } else { "by upgrades" };
+    let report = measure(how, n_upgrades, server.address, |n| {
+        let before = copies();
+        install(n + 1)?;
+        server.restart()?;
+        let after = copies();
+        ensure!(after != before && after.len() <= 2, "upgrade {n}: the copies were {before:?} and are {after:?}");
+        Ok(())
+    })?;
     server.stop()?;
     Ok(report)
 }

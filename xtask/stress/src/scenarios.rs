@@ -64,7 +64,7 @@ const SCENARIOS: &[Scenario] = &[
     #[cfg(unix)]
     Scenario {
         name: "restarts",
-        about: "restarts under load, with the socket of a supervisor and by SIGHUP: no request fails",
+        about: "restarts under load, with the socket of a supervisor, by SIGHUP and with another version: no request fails",
         run: crate::restarts::run,
     },
     Scenario {
@@ -88,6 +88,12 @@ pub(crate) struct Options {
     /// Run this server instead of building one.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
+    /// Another build of the server for the upgrades of `restarts`, made with another value of the variable SVC_BUILD.
+    #[arg(long, value_name = "FILE")]
+    other: Option<PathBuf>,
+    /// Number of upgrades of `restarts`.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    upgrades: Option<u32>,
     /// The scenarios to run (default: all).
     #[arg(value_name = "NAME", value_parser = names())]
     names: Vec<String>,
@@ -99,8 +105,8 @@ fn names() -> PossibleValuesParser {
 }
 
 /// Runs the scenarios of these names, or all.
-pub(crate) fn run(Options { long, program, names }: &Options) -> Result<()> {
-    let effort = Effort { long: *long, program: program.clone() };
+pub(crate) fn run(Options { long, program, other, upgrades, names }: &Options) -> Result<()> {
+    let effort = Effort { long: *long, program: program.clone(), other: other.clone(), upgrades: *upgrades };
     let mut n_failed = 0;
     for scenario in SCENARIOS.iter().filter(|s| names.is_empty() || names.iter().any(|name| name == s.name)) {
         say(&format!("== stress {}: {}", scenario.name, scenario.about))?;

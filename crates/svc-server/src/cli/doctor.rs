@@ -21,7 +21,7 @@ use crate::{
     background,
     config::{Config, SiteUrl},
     site::{SiteBuilder, open_existing},
-    tls,
+    tls, upgrade_copy,
 };
 
 /// How long a read replica may take to answer.
@@ -74,6 +74,10 @@ pub(super) fn doctor(builder: &SiteBuilder, config: &Config) -> Result<()> {
             say(&format!("critical  {wrong}"));
             n_critical += 1;
         }
+    }
+    for copy in upgrade_copy::copies(config) {
+        let size = site_health::format_bytes(copy.bytes);
+        say(&format!("copy of the database from before an upgrade: {} ({size})", copy.file.display()));
     }
     if config.wp_config.is_some() {
         super::wordpress::report(&open)?;

@@ -12,7 +12,7 @@ mod front;
 mod hints;
 mod mail;
 mod next_steps;
-mod output;
+pub(crate) mod output;
 mod permalinks;
 mod progress;
 mod purge;
@@ -21,6 +21,7 @@ mod serve;
 mod serving;
 mod show;
 mod themes;
+mod upgrade_copy;
 mod users;
 mod webhooks;
 mod wordpress;
@@ -38,6 +39,7 @@ use clap::{
 use crate::{
     config::{Config, SETTINGS, Setting, Sources},
     site::SiteBuilder,
+    version::version,
 };
 
 /// Prints the settings in the help of every command.
@@ -72,7 +74,7 @@ fn commands() -> Command {
             "Settings are also read from ./svc.toml, svc.toml in the data folder, the file of --config, and environment \
              variables (SVC_LISTEN for --listen).",
         )
-        .version(format!("{} (REST API {})", env!("CARGO_PKG_VERSION"), svc_routing::API_VERSION))
+        .version(format!("{} (REST API {})", version(), svc_routing::API_VERSION))
         .subcommand(Command::new("serve").about("Serve the site (default)"))
         .subcommand(config::command())
         .subcommand(show::routes_command())
@@ -94,6 +96,7 @@ fn commands() -> Command {
         .subcommand(themes::command())
         .subcommand(permalinks::command())
         .subcommand(editor::command())
+        .subcommand(upgrade_copy::command())
 }
 
 /// The eight keys have no flags, since other users of the machine can read the command line.
@@ -193,6 +196,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("theme", args)) => themes::run(&config, args),
         Some(("permalinks", args)) => permalinks::run(&config, args),
         Some(("editor", args)) => editor::run(&config, args),
+        Some((upgrade_copy::NAME, args)) => upgrade_copy::run(&config, args),
         Some((name, args)) => {
             front::dispatch(name, &config, args).unwrap_or_else(|| unreachable!("clap accepts no command {name}"))
         }

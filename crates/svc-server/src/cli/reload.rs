@@ -5,11 +5,16 @@
 use std::{
     ffi::OsString,
     fs,
-    io::Read as _,
+    io::{BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
     pin::Pin,
-    process::{Command, Stdio},
-    sync::{Arc, mpsc},
+    process::{Command, ExitStatus, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc,
+    },
+    thread,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -18,21 +23,28 @@ use svc_certificates::Certificates;
 use svc_listen::{Handover, Hangups};
 use tokio::runtime::Runtime;
 
-use crate::config::{Config, Setting, Sources};
+use super::upgrade_copy;
+use crate::{
+    config::{Config, Setting, Sources},
+    upgrade_copy::Build,
+};
 
 /// Maximum time in which the new program checks the configuration.
 const CHECK_TIME: Duration = Duration::from_secs(30);
 
-/// Interval at which the check is looked at.
+/// Interval at which a command of the new program is looked at.
 const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Maximum number of bytes of the check's output that are logged.
-const CHECK_OUTPUT: u64 = 4 << 10;
+/// Maximum number of bytes of the output of such a command that are logged.
+const OUTPUT: u64 = 4 << 10;
+
+/// Exit status for arguments that a program does not know.
+const UNKNOWN_ARGUMENTS: i32 = 2;
 
 /// Maximum time for a signal that has arrived to be reported.
 const SIGNAL_TIME: Duration = Duration::from_millis(1);
 
-/// Maximum time for the output of a check that has ended.
+/// Maximum time for the output of a command that has ended.
 const OUTPUT_TIME: Duration = Duration::from_secs(1);
 
 /// The flags of the command line.
@@ -49,6 +61,8 @@ pub(super) struct Program {
     arguments: Vec<OsString>,
     /// `None` if the file could not be read.
     file: Option<FileState>,
+    /// Whether the file that is there now may write to the database, since it was copied where necessary.
+    has_copied: bool,
 }
 
 /// What differs if a file was replaced or changed.
@@ -87,7 +101,7 @@ impl Program {
         // A link remains the link, which an upgrade may point to another file.
         let named = named.and_then(|name| std::path::absolute(name).ok()).filter(|path| path.is_file());
         let path = named.map_or_else(|| std::env::current_exe().context("cannot find the program's file"), Ok)?;
-        Ok(Program { file: FileState::read(&path), path, arguments })
+        Ok(Program { file: FileState::read(&path), path, arguments, has_copied: false })
     }
 
     /// Whether the file was replaced or changed since the start.
@@ -100,35 +114,78 @@ impl Program {
     /// # Errors
     /// If it cannot be run, takes longer than `time`, or reports a failure, with its output.
     fn check(&self, flags: &Flags, time: Duration) -> Result<()> {
+        let arguments = ["config", "check"];
+        let (status, output) = self.run(flags, &arguments, |taken| taken >= time, |_| ())?;
+        let Some(status) = status else { bail!("the check of the configuration took longer than {time:?}") };
+        self.require(status, &arguments, &output)
+    }
+
+    /// Lets the file that is there now copy the database, unless it writes to it as this program does. `ends` stops it. A program that is too old
+    /// to know the command copies nothing.
+    ///
+    /// # Errors
+    /// If it cannot be run, is stopped, or reports a failure, with its output.
+    fn copy_database(&self, flags: &Flags, ends: &AtomicBool) -> Result<()> {
+        let running = format!("--{}={}", upgrade_copy::RUNNING, Build::this());
+        let arguments = [upgrade_copy::NAME, &running];
+        let log = |line: &str| tracing::info!("SIGHUP: {line}");
+        let (status, output) = self.run(flags, &arguments, |_| ends.load(Relaxed), log)?;
+        let Some(status) = status else { bail!("the server stops") };
+        if status.code() == Some(UNKNOWN_ARGUMENTS) {
+            return Ok(());
+        }
+        self.require(status, &arguments, &output)
+    }
+
+    fn require(&self, status: ExitStatus, arguments: &[&str], output: &str) -> Result<()> {
+        if status.success() {
+            return Ok(());
+        }
+        bail!("`{} {}` ended with {status}: {output}", self.path.display(), arguments.join(" "))
+    }
+
+    /// Runs a command of the file that is there now. Returns its status and what it has written to standard error, of which `each` gets the lines; or
+    /// no status if it did not end before `stops` was true of the time that it has taken.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    fn run(
+        &self,
+        flags: &Flags,
+        arguments: &[&str],
+        stops: impl Fn(Duration) -> bool,
+        each: impl Fn(&str) + Send + 'static,
+    ) -> Result<(Option<ExitStatus>, String)> {
         let mut command = Command::new(&self.path);
         command.args(flags.iter().map(|(setting, value)| format!("--{}={value}", setting.flag())));
-        command.args(["config", "check"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("cannot run {}", self.path.display()))?;
         let (errors, (sender, output)) = (child.stderr.take(), mpsc::channel());
-        std::thread::spawn(move || {
-            let (mut text, Some(mut errors)) = (Vec::new(), errors) else { return };
-            let _read = errors.by_ref().take(CHECK_OUTPUT).read_to_end(&mut text);
-            let _sent = sender.send(String::from_utf8_lossy(&text).trim().to_owned());
+        thread::spawn(move || {
+            let (mut text, Some(mut errors)) = (String::new(), errors) else { return };
+            for line in BufReader::new(errors.by_ref().take(OUTPUT)).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line);
+                each(&line);
+                text.push_str(&line);
+                text.push('\n');
+            }
+            let _sent = sender.send(text.trim().to_owned());
             // The program can end only if its output is read.
             let _rest = std::io::copy(&mut errors, &mut std::io::sink());
         });
         let start = Instant::now();
         let status = loop {
-            match child.try_wait().context("cannot wait for the check")? {
-                Some(status) => break status,
-                None if start.elapsed() >= time => {
+            match child.try_wait().with_context(|| format!("cannot wait for {}", self.path.display()))? {
+                Some(status) => break Some(status),
+                None if stops(start.elapsed()) => {
                     let _killed = child.kill();
                     let _ended = child.wait();
-                    bail!("the check of the configuration took longer than {time:?}");
+                    break None;
                 }
-                None => std::thread::sleep(CHECK_INTERVAL),
+                None => thread::sleep(CHECK_INTERVAL),
             }
         };
-        if status.success() {
-            return Ok(());
-        }
-        let output = output.recv_timeout(OUTPUT_TIME).unwrap_or_default();
-        bail!("`{} config check` ended with {status}: {output}", self.path.display())
+        Ok((status, output.recv_timeout(OUTPUT_TIME).unwrap_or_default()))
     }
 }
 
@@ -188,6 +245,22 @@ impl Signals {
     }
 }
 
+impl Restart {
+    /// Whether the program that is started next may write to the database, since it was copied where necessary.
+    pub(super) fn has_copied(&self) -> bool {
+        self.program.has_copied
+    }
+}
+
+/// Stops what the new program does when it is dropped.
+struct Ends(Arc<AtomicBool>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 /// What a SIGHUP reads again.
 pub(super) struct Reload {
     pub(super) running: Config,
@@ -198,41 +271,43 @@ pub(super) struct Reload {
 
 impl Reload {
     /// Reads certificate and configuration on each SIGHUP, and returns the program when the server has to restart: if settings or the program have
-    /// changed, and the program that is installed now accepts the configuration. Never returns if there are no signals.
+    /// changed, and the program that is installed now accepts the configuration and has copied the database where necessary. Never returns if there
+    /// are no signals.
     pub(super) async fn until_restart(self, hangups: Option<Hangups>) -> Program {
         let Some(mut hangups) = hangups else { return std::future::pending().await };
-        let reload = Arc::new(self);
+        let (reload, ends) = (Arc::new(self), Ends(Arc::default()));
         loop {
             hangups.next().await;
-            let read = Arc::clone(&reload);
-            let needed = tokio::task::spawn_blocking(move || read.read());
-            if needed.await.unwrap_or(false) {
-                return reload.program.clone();
+            let (read, ends) = (Arc::clone(&reload), Arc::clone(&ends.0));
+            let program = tokio::task::spawn_blocking(move || read.read(&ends));
+            if let Ok(Some(program)) = program.await {
+                return program;
             }
         }
     }
 
-    /// Reads everything again. Returns whether the server has to restart.
-    fn read(&self) -> bool {
+    /// Reads everything again. Returns the program if the server has to restart.
+    fn read(&self, ends: &AtomicBool) -> Option<Program> {
         self.certificates.iter().for_each(|certificates| certificates.reload());
         let read = match Config::load(&Sources::of_process(self.flags.clone())) {
             Ok(read) => read,
             Err(error) => {
                 tracing::error!("SIGHUP: the configuration is invalid, so the server keeps the present one: {error}");
-                return false;
+                return None;
             }
         };
         let (changed, has_new_program) = (changed(&self.running, &read), self.program.is_changed());
         if changed.is_empty() && !has_new_program {
             tracing::info!("SIGHUP: settings and program are unchanged");
-            return false;
+            return None;
         }
-        if let Err(error) = self.program.check(&self.flags, CHECK_TIME) {
+        let copied = |()| if has_new_program { self.program.copy_database(&self.flags, ends) } else { Ok(()) };
+        if let Err(error) = self.program.check(&self.flags, CHECK_TIME).and_then(copied) {
             tracing::error!("SIGHUP: the server does not restart: {error:#}");
-            return false;
+            return None;
         }
         tracing::info!(changed = changed.join(", "), has_new_program, "SIGHUP: restarting");
-        true
+        Some(Program { has_copied: has_new_program, ..self.program.clone() })
     }
 }
 
@@ -276,7 +351,7 @@ mod tests {
             // Another process writes the file: it cannot be run as long as it is open for writing, or was when a test started a process.
             let write = ["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\""];
             assert!(Command::new("sh").args(write).arg(&path).arg(script).status().unwrap().success());
-            let program = Program { path: path.clone(), arguments: Vec::new(), file: None };
+            let program = Program { path: path.clone(), arguments: Vec::new(), file: None, has_copied: false };
             program.check(&Vec::new(), Duration::from_millis(time)).map_err(|error| error.to_string())
         };
         assert_eq!(check("test \"$*\" = 'config check'", 30_000), Ok(()));

@@ -21,6 +21,7 @@ use crate::{
     logs::{self, Logs},
     site::{OpenSite, SiteBuilder},
     tls::CertificateExpiry,
+    upgrade_copy,
 };
 
 /// How long the process waits for blocking tasks after the last request.
@@ -129,6 +130,10 @@ async fn run(
     }
     let mut served = ServedSite { site, logs, search_index: None, backup: None };
     let restart = serving::serve(&mut served, socket, config, process, lock).await?;
+    // A command of another version may have recorded that version, and this one has written since.
+    if !restart.as_ref().is_some_and(Restart::has_copied) {
+        upgrade_copy::record_again(config);
+    }
     Ok((served.site, restart))
 }
 

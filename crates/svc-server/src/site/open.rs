@@ -24,6 +24,7 @@ use crate::{
     config::{Config, Environment, KEY_FILE, SiteUrl},
     data_folder,
     error::{Error, Result},
+    upgrade_copy,
 };
 
 /// Folder in the data folder with a file for each upload in progress.
@@ -339,10 +340,10 @@ fn is_in_file(config: &Config) -> Result<bool> {
     Ok(matches!(database_url(config)?, DatabaseUrl::Sqlite(_)))
 }
 
-/// Opens the store of a configuration.
+/// Opens the store of a configuration. A database that another version has opened last is first copied ([`upgrade_copy`]).
 ///
 /// # Errors
-/// If it cannot be opened.
+/// If it cannot be opened or copied.
 pub(crate) fn open_store(config: &Config) -> Result<Store> {
     let mut settings = StoreConfig::new(database_url(config)?);
     settings.table_prefix.clone_from(&config.table_prefix);
@@ -354,5 +355,6 @@ pub(crate) fn open_store(config: &Config) -> Result<Store> {
     settings.readers = config.readers;
     settings.page_cache = config.caches.pages;
     settings.follow_log = config.backup.to.is_some();
-    Store::open(&settings).map_err(Error::store("cannot open the database"))
+    let open = || Store::open(&settings).map_err(Error::store("cannot open the database"));
+    upgrade_copy::open(config, &settings.url, open)
 }

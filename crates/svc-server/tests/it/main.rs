@@ -19,6 +19,8 @@ mod memory;
 mod messages;
 #[cfg(unix)]
 mod monitoring;
+#[cfg(unix)]
+mod museum;
 mod process;
 mod profile;
 mod program;
@@ -37,5 +39,7 @@ mod traces;
 #[cfg(unix)]
 mod transactions;
 mod typescript;
+#[cfg(unix)]
+mod upgrade;
 #[cfg(unix)]
 mod webhooks;

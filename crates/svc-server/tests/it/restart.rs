@@ -324,6 +324,96 @@ fn a_replaced_program_restarts_the_server() {
     }
 }
 
+/// Replaces the program of a server by one that does something else for `upgrade-copy`.
+#[cfg(target_os = "linux")]
+fn replace_by_other_version(file: &Path, copying: &str) {
+    let script = format!(
+        "#!/bin/sh\nPATH=/usr/bin:/bin\ncase \"$*\" in *' upgrade-copy '*) {copying};; esac\nexec {PROGRAM} \"$@\"\n"
+    );
+    let write = ["-c", "printf %s \"$1\" > \"$0.next\" && chmod 755 \"$0.next\" && mv \"$0.next\" \"$0\""];
+    assert!(Command::new("sh").args(write).arg(file).arg(script).status().unwrap().success());
+}
+
+/// Starts a server whose program can be replaced. Returns its file as well.
+#[cfg(target_os = "linux")]
+fn start_replaceable(folder: &Path) -> (Reporting, std::path::PathBuf) {
+    let file = folder.join("own-server");
+    copy(PROGRAM, &file);
+    let args = [&["-c", "exec \"$0\" \"$@\"", "./own-server"], &ARGS[..]].concat();
+    (Reporting::start(folder, "/bin/sh", &args), file)
+}
+
+#[cfg(target_os = "linux")]
+fn n_copies(folder: &Path) -> usize {
+    std::fs::read_dir(folder.join("svc-data/before-upgrade")).map_or(0, Iterator::count)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn another_version_copies_the_database_while_the_server_serves() {
+    let folder = folder();
+    let (server, file) = start_replaceable(folder.path());
+    replace_by_other_version(&file, "echo 'svc-server: too little room' >&2; exit 1");
+    server.server.signal("HUP");
+    let line = server.logged("SIGHUP: the server does not restart: ");
+    assert!(line.contains("upgrade-copy") && line.contains("too little room"), "{line}");
+    assert!(server.is_silent());
+
+    // The server is another version for this program.
+    let wait = "until test -e go; do sleep 0.05; done";
+    replace_by_other_version(&file, &format!("touch waits; {wait}; exec {PROGRAM} upgrade-copy --running '0.0.1 5.1'"));
+    server.server.signal("HUP");
+    let begun = Instant::now();
+    while !folder.path().join("waits").exists() {
+        assert!(begun.elapsed() < PATIENCE, "the program is not asked for a copy");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(server.status(POSTS), 200);
+    assert!(server.is_silent(), "it has not begun to restart");
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    assert!(server.state().starts_with("RELOADING=1\n"));
+    assert_eq!(server.state(), "READY=1\n");
+    server.logged("SIGHUP: copying the database");
+    server.logged("SIGHUP: copied the database");
+    assert_eq!(server.status(POSTS), 200);
+    assert_eq!(n_copies(folder.path()), 1, "the start makes no second copy");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_version_that_makes_no_copies_restarts_the_server() {
+    let folder = folder();
+    let (mut server, file) = start_replaceable(folder.path());
+    replace_by_other_version(&file, "echo 'error: unrecognized subcommand' >&2; exit 2");
+    server.restart();
+    assert_eq!((server.status(POSTS), n_copies(folder.path())), (200, 0));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stop_ends_the_copy_of_another_version() {
+    let folder = folder();
+    let (mut server, file) = start_replaceable(folder.path());
+    replace_by_other_version(&file, "echo $$ > pid.next; mv pid.next pid; exec sleep 60");
+    server.server.signal("HUP");
+    let begun = Instant::now();
+    let pid = loop {
+        assert!(begun.elapsed() < PATIENCE, "the program is not asked for a copy");
+        match std::fs::read_to_string(folder.path().join("pid")) {
+            Ok(pid) => break pid,
+            Err(_) => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    // The command of a newer version, whose record the server replaces when it stops.
+    let record = folder.path().join("svc-data/site.db.version");
+    let own = std::fs::read_to_string(&record).unwrap();
+    std::fs::write(&record, "99.0.0 99.1").unwrap();
+    server.server.signal("TERM");
+    assert!(server.end().success());
+    assert!(!Path::new("/proc").join(pid.trim()).exists(), "the copy goes on");
+    assert_eq!(std::fs::read_to_string(&record).unwrap(), own);
+}
+
 #[test]
 fn signals_during_a_restart_do_not_end_the_process() {
     let folder = folder();

@@ -3,6 +3,7 @@
 mod change_log;
 mod cluster;
 mod dependencies;
+mod layout;
 mod leases;
 mod meta_filters;
 mod mysql;

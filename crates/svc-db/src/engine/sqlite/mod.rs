@@ -6,6 +6,7 @@ mod change_log;
 pub(crate) mod connection;
 mod counts;
 mod dialect;
+mod file_copy;
 mod file_guard;
 mod log;
 mod other_writers;
@@ -20,6 +21,7 @@ mod wal_index;
 mod writer;
 
 pub(crate) use dialect::SqliteDialect;
+pub use file_copy::{copy_file, file_size, is_writable};
 pub use log::{LogPosition, LogReader, NewFrames, PageImage};
 pub use pool::check_file;
 pub(crate) use pool::{SqlitePool, temporary_path};

@@ -338,7 +338,7 @@ pub(crate) fn temporary_path() -> PathBuf {
 
 /// Creates a missing database file with access for its owner only, because it contains password hashes. The files that
 /// SQLite creates next to it inherit its mode. If it cannot be created, opening it reports the error.
-fn create_private(path: &Path) {
+pub(super) fn create_private(path: &Path) {
     let _ = svc_files::private().create_new(true).open(path);
 }
 
@@ -456,7 +456,7 @@ impl Drop for SqlitePool {
     }
 }
 
-fn io(e: std::io::Error) -> StoreError {
+pub(super) fn io(e: std::io::Error) -> StoreError {
     match e.kind() {
         std::io::ErrorKind::StorageFull => StoreError::Full,
         std::io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly,

@@ -24,6 +24,7 @@ use crate::{
     config::{Config, FILE, KEY_FILE},
     data_folder::{self, DataLock},
     site::open_existing,
+    upgrade_copy,
 };
 
 /// Name of the database in a data folder and in a folder of a backup.
@@ -73,6 +74,7 @@ pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
     }
     private_folder(to).with_context(|| format!("cannot create {}", to.display()))?;
     copy(&to.join(DATABASE))?;
+    upgrade_copy::record(&to.join(DATABASE))?;
     // After the database, so that the files of all media items in it are there.
     let copied = match content::has_folders(&config.content_dir) {
         true => content::copy(&config.content_dir, &to.join(CONTENT))?,
@@ -119,7 +121,9 @@ pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
         let copy = work.join(DATABASE);
         fs::copy(&source, &copy).with_context(|| format!("cannot copy {}", source.display()))?;
         check(&copy, &config.table_prefix).with_context(|| format!("{} is not a usable backup", source.display()))?;
-        replace(&copy, &database).with_context(|| format!("cannot replace {}", database.display()))
+        replace(&copy, &database).with_context(|| format!("cannot replace {}", database.display()))?;
+        // The check has brought it up to date.
+        Ok(upgrade_copy::record(&database)?)
     });
     drop(fs::remove_dir_all(&work));
     checked?;
