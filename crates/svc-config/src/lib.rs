@@ -10,6 +10,7 @@ mod suggest;
 mod template;
 mod tls;
 mod traces;
+mod uploads;
 mod values;
 #[cfg_attr(not(feature = "wordpress"), path = "no_wordpress.rs")]
 mod wordpress;
@@ -42,6 +43,7 @@ pub use settings::{SETTINGS, Setting};
 pub use template::template;
 pub use tls::{CertificateSource, Tls};
 pub use traces::Traces;
+pub use uploads::{Bucket, Uploads, UploadsUse};
 pub use values::{Environment, LogFormat, SiteUrl};
 pub use wordpress::WordPress;
 
@@ -65,23 +67,6 @@ impl ConfigError {
     pub(crate) fn at(origin: &SettingOrigin, what: impl Into<String>) -> Self {
         ConfigError { place: origin.to_string(), what: what.into() }
     }
-}
-
-/// A bucket of an S3-compatible store, for uploads.
-#[derive(Clone, Debug)]
-pub struct Bucket {
-    /// Name of the bucket.
-    pub name: String,
-    /// URL of the store; default: AWS.
-    pub endpoint: Option<String>,
-    /// Region.
-    pub region: String,
-    /// Prefix of object keys.
-    pub prefix: String,
-    /// Access key ID.
-    pub access_key: Secret,
-    /// Secret access key.
-    pub secret_key: Secret,
 }
 
 /// Images on demand.
@@ -142,8 +127,8 @@ pub struct Config {
     pub search_index_min_posts: Option<u64>,
     /// Folder of uploads, themes and plugins.
     pub content_dir: PathBuf,
-    /// Bucket for uploads, if they are not in the content folder.
-    pub uploads: Option<Bucket>,
+    /// Where uploads are.
+    pub uploads: Uploads,
     /// Images on demand; `None` if there are none.
     pub images: Option<ImagesConfig>,
     /// The continuous backup.
@@ -343,7 +328,7 @@ impl Config {
             caches,
             search_index_min_posts: read.required("search_index_min_posts", min_posts)?,
             content_dir: read.optional("content_dir", path)?.unwrap_or_else(|| data.join("content")),
-            uploads: bucket(read)?,
+            uploads: uploads::read(read)?,
             images: images(read)?,
             backup: backup::read(read, folder)?,
             brand,
@@ -509,19 +494,6 @@ fn images(read: &mut Reader<'_>) -> Result<Option<ImagesConfig>, ConfigError> {
     let listed = read.required("images.sizes", values::image_sizes)?;
     let cache_bytes = read.required("images.cache_size", values::size)?;
     Ok(is_enabled.then_some(ImagesConfig { listed, cache_bytes }))
-}
-
-/// The bucket for uploads, if one is set.
-fn bucket(read: &mut Reader<'_>) -> Result<Option<Bucket>, ConfigError> {
-    let text = |text: &str| Ok(text.to_owned());
-    let secret = |text: &str| Ok(Secret::new(text));
-    let name = read.optional("uploads.bucket", |name| bucket_name(name, cfg!(feature = "s3")))?;
-    let (endpoint, region) = (read.optional("uploads.endpoint", text)?, read.required("uploads.region", text)?);
-    let prefix = read.required("uploads.prefix", text)?;
-    let keys = (read.optional("uploads.access_key", secret)?, read.optional("uploads.secret_key", secret)?);
-    let (access_key, secret_key) =
-        (keys.0.unwrap_or_else(|| Secret::new("")), keys.1.unwrap_or_else(|| Secret::new("")));
-    Ok(name.map(|name| Bucket { name, endpoint, region, prefix, access_key, secret_key }))
 }
 
 /// The name of a bucket, which a build without object stores refuses.

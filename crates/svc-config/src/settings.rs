@@ -75,6 +75,7 @@ pub const SETTINGS: &[Setting] = &[
     row("cache_size", "SIZE", Some("64MB"), "Memory for caches: responses, encoded items, rendered texts, compressed responses, and pages of an SQLite database"),
     row("search_index_min_posts", "N", Some("1000"), "Number of posts from which searches use an index in the data folder; 0 disables the index"),
     path("content_dir", "DIR", None, "Folder of uploads, themes and plugins [default: content in the data folder]"),
+    row("uploads.use", "WHERE", None, "Where uploads are: folder, bucket, or bucket,folder or folder,bucket while they are moved: new ones are stored in the first, and found in both [default: bucket if one is set, otherwise folder]"),
     row("uploads.bucket", "NAME", None, "Bucket of an S3-compatible store for uploads; requires a build with the feature s3 [default: uploads in the content folder]"),
     row("uploads.endpoint", "URL", None, "URL of the S3-compatible store [default: AWS]"),
     row("uploads.region", "NAME", Some("us-east-1"), "Region of the bucket"),

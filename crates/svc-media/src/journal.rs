@@ -6,6 +6,7 @@
 //! to an interrupted upload. Each path is recorded before its file is created.
 
 use std::{
+    collections::HashSet,
     fs::{File, OpenOptions},
     io::{Read as _, Write as _},
     path::{Path, PathBuf},
@@ -133,6 +134,30 @@ impl Journal {
     }
 }
 
+/// The paths of all uploads that are in progress or were interrupted, according to the journal in this folder: their files may be
+/// incomplete, or be removed.
+///
+/// # Errors
+/// If the folder exists and cannot be read.
+pub fn unfinished_uploads(folder: &Path) -> std::io::Result<HashSet<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(HashSet::new()),
+        entries => entries?,
+    };
+    let mut paths = HashSet::new();
+    for entry in entries.flatten() {
+        let mut text = String::new();
+        let file = match File::open(entry.path()) {
+            // The upload was completed meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            file => file?,
+        };
+        file.take(MAX_ENTRY_BYTES).read_to_string(&mut text)?;
+        paths.extend(text.lines().filter_map(|line| line.split_once(' ')).map(|(_, path)| path.to_owned()));
+    }
+    Ok(paths)
+}
+
 fn interrupted(entry: PathBuf) -> Option<InterruptedUpload> {
     let file = OpenOptions::new().read(true).write(true).open(&entry).ok()?;
     file.try_lock().ok()?;
@@ -162,6 +187,8 @@ mod tests {
         pending.reserve("a.png").unwrap();
         pending.own("a-1.png").unwrap();
         assert!(journal.interrupted().is_empty(), "in progress");
+        let paths = ["a.png", "a-1.png"].map(str::to_owned).into();
+        assert_eq!(unfinished_uploads(&folder.path().join("journal")).unwrap(), paths);
         drop(pending);
         let mut interrupted = journal.interrupted();
         assert_eq!(
@@ -172,5 +199,6 @@ mod tests {
         journal.begin().unwrap().done();
         assert!(journal.interrupted().is_empty());
         assert_eq!(std::fs::read_dir(folder.path().join("journal")).unwrap().count(), 0);
+        assert!(unfinished_uploads(&folder.path().join("none")).unwrap().is_empty());
     }
 }

@@ -29,6 +29,25 @@ const TEXTS: &[&str] =
 /// Types detected for files that may contain any type of the same group.
 const CONTAINERS: &[&str] = &["application/octet-stream", "application/zip", "application/x-ole-storage"];
 
+/// Media types of files that are not in the table of uploads.
+const EXTRA_TYPES: &[(&str, &str)] = &[
+    ("otf", "font/otf"),
+    ("svg", "image/svg+xml"),
+    ("ttf", "font/ttf"),
+    ("woff", "font/woff"),
+    ("woff2", "font/woff2"),
+];
+
+/// The `Content-Type` with which a file of this path or name is served.
+pub fn content_type(path: &str) -> String {
+    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let known = MimeTypes::known();
+    let extra = || EXTRA_TYPES.iter().find(|(e, _)| *e == extension).map(|(_, mime)| *mime);
+    let mime = known.of_extension(&extension).or_else(extra).unwrap_or("application/octet-stream");
+    let charset = if mime.starts_with("text/") { "; charset=utf-8" } else { "" };
+    format!("{mime}{charset}")
+}
+
 /// Detects the media type of a file from its first bytes. Unknown content is `text/plain` if it is valid text,
 /// otherwise `application/octet-stream`.
 fn media_type(head: &[u8]) -> &'static str {

@@ -16,14 +16,14 @@ use futures_util::{
     stream::{self, BoxStream},
 };
 use object_store::{
-    GetOptions, GetResultPayload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, local::LocalFileSystem,
-    path::Path, prefix::PrefixStore,
+    Attribute, Attributes, GetOptions, GetResultPayload, ObjectStore, ObjectStoreExt, PutMode, PutMultipartOptions,
+    PutOptions, PutPayload, local::LocalFileSystem, path::Path, prefix::PrefixStore,
 };
 
-use crate::{Blob, Naming, PendingUpload, journal::Journal, names::Candidates, permissions};
+use crate::{Blob, Naming, PendingUpload, content_type, journal::Journal, names::Candidates, permissions};
 
 /// Larger files are uploaded in parts of this size, in bytes.
-const PART_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const PART_BYTES: usize = 8 * 1024 * 1024;
 
 /// Bytes of a local file that are read at once. Each read occupies a thread, so small chunks cost more than the disk.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -95,10 +95,12 @@ pub struct Bucket {
 /// Uploaded files by path (`2024/03/a.jpg`). Cheap to clone.
 #[derive(Clone)]
 pub struct Storage {
-    store: Arc<dyn ObjectStore>,
+    pub(crate) store: Arc<dyn ObjectStore>,
     /// The folder, if the storage is local.
-    folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     journal: Option<Journal>,
+    /// Has files that are not here.
+    other: Option<Arc<Storage>>,
 }
 
 impl fmt::Debug for Storage {
@@ -108,7 +110,7 @@ impl fmt::Debug for Storage {
 }
 
 /// Converts a path to a storage key. Rejects paths that leave the storage.
-fn key(path: &str) -> Result<Path, StorageError> {
+pub(crate) fn key(path: &str) -> Result<Path, StorageError> {
     Path::parse(path).ok().filter(|path| !path.as_ref().is_empty()).ok_or(StorageError::InvalidPath)
 }
 
@@ -119,6 +121,14 @@ impl Storage {
         let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let root = Path::from_absolute_path(&absolute).unwrap_or_else(|_| Path::from(&*absolute.to_string_lossy()));
         Storage { folder: Some(absolute), ..Self::new(PrefixStore::new(LocalFileSystem::new().with_fsync(true), root)) }
+    }
+
+    /// Finds files that are not in this storage in `other`, where no new files are stored. A name is free if it is free in both, and
+    /// a file is deleted from both. This serves all files while they are moved from `other` to this storage.
+    #[must_use]
+    pub fn with_other(mut self, other: Storage) -> Self {
+        self.other = Some(Arc::new(other));
+        self
     }
 
     /// Records uploads in progress in `folder`, for [`Self::remove_interrupted`]. Each server needs a folder of its
@@ -168,9 +178,11 @@ impl Storage {
         Ok(n_removed)
     }
 
-    /// Removes staging files that an interrupted write left next to a file, or only the empty ones. The storage writes
-    /// `a.png#1` and renames it.
+    /// Removes staging files that an interrupted write left next to a file, or only the empty ones.
     fn remove_staged(&self, path: &str, only_empty: bool) {
+        if let Some(other) = &self.other {
+            other.remove_staged(path, only_empty);
+        }
         let Some(file) = self.folder.as_ref().map(|folder| folder.join(path)).filter(|_| key(path).is_ok()) else {
             return;
         };
@@ -178,11 +190,7 @@ impl Storage {
             return;
         };
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let is_staged = entry
-                .file_name()
-                .to_str()
-                .and_then(|n| n.strip_prefix(name)?.strip_prefix('#'))
-                .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+            let is_staged = entry.file_name().to_str().is_some_and(|staged| staged_for(staged) == Some(name));
             let is_removable = is_staged && (!only_empty || entry.metadata().is_ok_and(|metadata| metadata.len() == 0));
             if is_removable && let Err(error) = std::fs::remove_file(entry.path()) {
                 tracing::warn!(%error, file = %entry.path().display(), "failed to remove a partially written file");
@@ -214,8 +222,19 @@ impl Storage {
     }
 
     /// Stores files in any object store.
-    fn new(store: impl ObjectStore) -> Self {
-        Storage { store: Arc::new(store), folder: None, journal: None }
+    pub(crate) fn new(store: impl ObjectStore) -> Self {
+        Storage { store: Arc::new(store), folder: None, journal: None, other: None }
+    }
+
+    /// The names of the files in a folder, in both stores.
+    async fn names(&self, folder: &str) -> Result<Vec<String>, StorageError> {
+        let prefix = if folder.is_empty() { None } else { Some(key(folder)?) };
+        let mut names = Vec::new();
+        for store in [Some(self), self.other.as_deref()].into_iter().flatten() {
+            let listed = store.store.list_with_delimiter(prefix.as_ref()).await?;
+            names.extend(listed.objects.iter().filter_map(|o| o.location.filename()).map(str::to_owned));
+        }
+        Ok(names)
     }
 
     /// Reserves the first free name close to `name_hint` in the folder with an empty file, so that no other upload uses it.
@@ -230,14 +249,12 @@ impl Storage {
         naming: Naming<'_>,
         pending: &mut PendingUpload,
     ) -> Result<String, StorageError> {
-        let prefix = if folder.is_empty() { None } else { Some(key(folder)?) };
-        let listed = self.store.list_with_delimiter(prefix.as_ref()).await?;
-        let names = listed.objects.iter().filter_map(|o| o.location.filename()).map(str::to_owned);
-        for name in Candidates::new(name_hint, names, naming) {
+        for name in Candidates::new(name_hint, self.names(folder).await?, naming) {
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             pending.reserve(&path)?;
             self.in_folder(&path, permissions::create_folders).await?;
-            let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+            let options =
+                PutOptions { mode: PutMode::Create, attributes: self.attributes(&path), ..PutOptions::default() };
             match self.store.put_opts(&key(&path)?, PutPayload::new(), options).await {
                 Ok(_) => {
                     pending.own(&path)?;
@@ -257,7 +274,7 @@ impl Storage {
     pub async fn write(&self, path: &str, file: &Blob) -> Result<(), StorageError> {
         let key = key(path)?;
         self.in_folder(path, permissions::create_folders).await?;
-        self.upload(&key, file).await?;
+        self.upload(&key, file, PutMode::Overwrite).await?;
         let share = |file: &FilePath| {
             permissions::share(file);
             Ok(())
@@ -275,14 +292,26 @@ impl Storage {
         Ok(tokio::task::spawn_blocking(move || work(&file)).await.map_err(std::io::Error::other)??)
     }
 
-    /// Sends a file to the store, a large one in parts.
-    async fn upload(&self, key: &Path, file: &Blob) -> Result<(), StorageError> {
+    /// What an object store returns with a file: its media type. A folder has no place for it.
+    fn attributes(&self, path: &str) -> Attributes {
+        let mut attributes = Attributes::new();
+        if self.folder.is_none() {
+            attributes.insert(Attribute::ContentType, content_type(path).into());
+        }
+        attributes
+    }
+
+    /// Sends a file to the store, a large one in parts, which replace an existing file in every mode.
+    pub(crate) async fn upload(&self, key: &Path, file: &Blob, mode: PutMode) -> Result<(), StorageError> {
+        let attributes = self.attributes(key.as_ref());
         if file.size()? <= PART_BYTES as u64 {
             let bytes = file.head(PART_BYTES)?;
-            self.store.put(key, bytes.into()).await?;
+            let options = PutOptions { mode, attributes, ..PutOptions::default() };
+            self.store.put_opts(key, bytes.into(), options).await?;
             return Ok(());
         }
-        let mut upload = self.store.put_multipart(key).await?;
+        let options = PutMultipartOptions { attributes, ..PutMultipartOptions::default() };
+        let mut upload = self.store.put_multipart_opts(key, options).await?;
         let mut source = PartReader::new(file.clone());
         let uploaded = async {
             while let Some((part, rest)) = source.next().await? {
@@ -305,6 +334,13 @@ impl Storage {
     /// # Errors
     /// If the storage fails. [`StorageError::is_missing`] is true if the file does not exist.
     pub async fn get(&self, path: &str, part: ReadPart) -> Result<StoredFile, StorageError> {
+        match (self.get_own(path, part.clone()).await, &self.other) {
+            (Err(error), Some(other)) if error.is_missing() => other.get_own(path, part).await,
+            (found, _) => found,
+        }
+    }
+
+    async fn get_own(&self, path: &str, part: ReadPart) -> Result<StoredFile, StorageError> {
         let mut options = GetOptions::default();
         match part {
             ReadPart::Nothing => options.head = true,
@@ -325,17 +361,32 @@ impl Storage {
         Ok(StoredFile { size, modified, tag, bytes, file })
     }
 
-    /// Returns whether the files are in a local folder.
+    /// Fails if the files of an object store cannot be listed, for example because the credentials are wrong.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn check(&self) -> Result<(), StorageError> {
+        match self.folder {
+            Some(_) => Ok(()),
+            None => Ok(self.store.list(None).try_next().await.map(drop)?),
+        }
+    }
+
+    /// Returns whether new files are in a local folder.
     pub fn is_folder(&self) -> bool {
         self.folder.is_some()
     }
 
     /// Whether the path leads to anything but a file inside of the folder: see [`leads_outside`]. False if the storage is no folder.
     pub async fn leads_outside(&self, path: &str) -> bool {
-        match &self.folder {
-            Some(folder) => leads_outside(folder, path).await,
-            None => false,
+        for store in [Some(self), self.other.as_deref()].into_iter().flatten() {
+            if let Some(folder) = &store.folder
+                && leads_outside(folder, path).await
+            {
+                return true;
+            }
         }
+        false
     }
 
     /// The size of a file in bytes; `None` if it does not exist.
@@ -344,11 +395,14 @@ impl Storage {
     /// If the storage fails.
     pub async fn size(&self, path: &str) -> Result<Option<u64>, StorageError> {
         let Ok(key) = key(path) else { return Ok(None) };
-        match self.store.head(&key).await {
-            Ok(object) => Ok(Some(object.size)),
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
+        for store in [Some(self), self.other.as_deref()].into_iter().flatten() {
+            match store.store.head(&key).await {
+                Ok(object) => return Ok(Some(object.size)),
+                Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
+        Ok(None)
     }
 
     /// Returns a local copy of a file to work on: the file itself in a folder, otherwise a temporary copy.
@@ -370,15 +424,25 @@ impl Storage {
 
     /// Deletes files. Missing files are ignored. Failures are logged.
     pub async fn delete(&self, paths: impl IntoIterator<Item = String>) {
-        let keys: Vec<object_store::Result<Path>> = paths.into_iter().filter_map(|p| key(&p).ok()).map(Ok).collect();
-        let mut done = self.store.delete_stream(futures_util::stream::iter(keys).boxed());
-        while let Some(result) = done.next().await {
-            match result {
-                Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => tracing::warn!(%error, "failed to delete a file"),
+        let keys: Vec<Path> = paths.into_iter().filter_map(|p| key(&p).ok()).collect();
+        // First where files are moved from: see `Moving`.
+        for store in [self.other.as_deref(), Some(self)].into_iter().flatten() {
+            let keys: Vec<object_store::Result<Path>> = keys.iter().cloned().map(Ok).collect();
+            let mut done = store.store.delete_stream(futures_util::stream::iter(keys).boxed());
+            while let Some(result) = done.next().await {
+                match result {
+                    Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
+                    Err(error) => tracing::warn!(%error, "failed to delete a file"),
+                }
             }
         }
     }
+}
+
+/// The name of the file that is staged under this name: the storage writes `a.png#1` and renames it.
+pub(crate) fn staged_for(name: &str) -> Option<&str> {
+    let (name, number) = name.rsplit_once('#')?;
+    (!name.is_empty() && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(name)
 }
 
 /// Whether the path below a folder leads to anything but a file inside of the folder: through a symbolic link, or to a pipe. False if

@@ -58,15 +58,6 @@ const INLINE_EXTENSIONS: &[&str] = &[
     "pdf", "png", "tif", "tiff", "txt", "vtt", "wav", "webm", "webp", "woff", "woff2",
 ];
 
-/// Media types of files that are not in the table of uploads.
-const EXTRA_TYPES: &[(&str, &str)] = &[
-    ("otf", "font/otf"),
-    ("svg", "image/svg+xml"),
-    ("ttf", "font/ttf"),
-    ("woff", "font/woff"),
-    ("woff2", "font/woff2"),
-];
-
 /// Maximum length of a file name in bytes, as in most file systems.
 const MAX_NAME_LENGTH: usize = 255;
 
@@ -214,12 +205,7 @@ async fn respond(
 
 /// Adds the headers that describe a file.
 fn add_file_headers(path: &str, found: &StoredFile, headers: &mut HeaderMap) {
-    let extension = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    let known = svc_text::MimeTypes::known();
-    let extra = || EXTRA_TYPES.iter().find(|(e, _)| *e == extension).map(|(_, mime)| *mime);
-    let mime = known.of_extension(&extension).or_else(extra).unwrap_or("application/octet-stream");
-    let charset = if mime.starts_with("text/") { "; charset=utf-8" } else { "" };
-    headers.insert(header::CONTENT_TYPE, text(&format!("{mime}{charset}")));
+    headers.insert(header::CONTENT_TYPE, text(&svc_media::content_type(path)));
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     headers.insert(header::LAST_MODIFIED, text(&http_date(found.modified)));
     if is_resized(path) {

@@ -5,6 +5,7 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read as _, Seek as _, Write as _},
     path::Path,
+    time::SystemTime,
 };
 
 use crate::error::{Error, Result};
@@ -39,6 +40,15 @@ pub(crate) fn create(data: &Path) -> Result {
     let sync_name = |folder: &Path| folder.parent().map_or(Ok(()), svc_files::sync_folder);
     let created = svc_files::create_private_folder(data).and_then(|()| missing.into_iter().try_for_each(sync_name));
     created.map_err(Error::io(format!("cannot create the data folder {}", data.display())))
+}
+
+/// When the running server that uses the folder was started or reloaded; `None` if there is none, or it cannot be told.
+pub(crate) fn running_since(data: &Path) -> Option<SystemTime> {
+    let file = File::open(data.join(FILE)).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => file.metadata().ok()?.modified().ok(),
+        _ => None,
+    }
 }
 
 /// The state of a data folder.
@@ -96,9 +106,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = DataLock::acquire(folder.path());
         assert!(matches!(first, DataLock::Acquired { .. }) && first.conflict(folder.path()).is_none());
+        assert!(running_since(folder.path()).is_some_and(|since| since.elapsed().unwrap().as_secs() < 60));
         let conflict = DataLock::acquire(folder.path()).conflict(folder.path()).unwrap();
         assert!(conflict.starts_with(&format!("another server (pid {}) uses", std::process::id())), "{conflict}");
         drop(first);
+        assert_eq!(running_since(folder.path()), None);
         assert!(matches!(DataLock::acquire(folder.path()), DataLock::Acquired { .. }), "it is released on drop");
     }
 }

@@ -11,6 +11,7 @@ mod editor;
 mod front;
 mod hints;
 mod mail;
+mod media;
 mod next_steps;
 pub(crate) mod output;
 mod permalinks;
@@ -91,6 +92,7 @@ fn commands() -> Command {
         .subcommand(users::user_command())
         .subcommand(users::app_password_command())
         .subcommand(mail::mail_command())
+        .subcommand(media::command())
         .subcommand(webhooks::command())
         .subcommand(purge::command())
         .subcommand(themes::command())
@@ -190,6 +192,7 @@ fn run(builder: &SiteBuilder, matches: &ArgMatches, now: NaiveDateTime) -> Resul
         Some(("changes", args)) => changes::changes(&config, args),
         Some(("user", args)) => users::user(builder, &config, args, now),
         Some(("app-password", args)) => users::app_password(&config, args, now),
+        Some(("media", args)) => media::run(&config, args),
         Some(("mail", args)) => mail::mail(builder, &config, args),
         Some(("webhooks", args)) => webhooks::run(&config, args, now),
         Some(("purge", args)) => purge::run(&config, args),

@@ -40,6 +40,14 @@ impl Progress {
         Progress { what, bar, printed: Mutex::new(Instant::now()) }
     }
 
+    /// Prints a line above the progress.
+    pub(super) fn note(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| note(line)),
+            None => note(line),
+        }
+    }
+
     /// Shows that `done` of `all` steps are done. `all` may grow.
     pub(super) fn set(&self, done: usize, all: usize) {
         let line = format!("{}: {done} of {all}", self.what);

@@ -9,7 +9,7 @@ mod openapi;
 mod profile;
 mod rest;
 
-pub(crate) use open::{open_existing, open_store};
+pub(crate) use open::{UPLOADS_JOURNAL, open_existing, open_store, uploads_bucket, uploads_folder};
 pub(crate) use openapi::about;
 
 use std::{

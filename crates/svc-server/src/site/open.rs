@@ -10,6 +10,7 @@ use svc_http::{CacheTags, Lanes, Origins, Runner, ServerSource, SharedCaching};
 use svc_listen::Compression;
 use svc_login::{Attempts, Identities, LoginPages, SiteAuthenticator};
 use svc_mail::Mailer;
+use svc_media::Storage;
 use svc_new_site::{Created, NewSite, active_theme, theme};
 use svc_pages::{PageCache, SiteTexts};
 use svc_site::{Clock, HttpClient, Site, image_variants::ImageVariants};
@@ -21,14 +22,14 @@ use super::{
     rest::{Rest, RestOptions},
 };
 use crate::{
-    config::{Config, Environment, KEY_FILE, SiteUrl},
+    config::{Config, Environment, KEY_FILE, SiteUrl, UploadsUse},
     data_folder,
     error::{Error, Result},
     upgrade_copy,
 };
 
 /// Folder in the data folder with a file for each upload in progress.
-const UPLOADS_JOURNAL: &str = "uploads-in-progress";
+pub(crate) const UPLOADS_JOURNAL: &str = "uploads-in-progress";
 
 /// Folder of images on demand in the data folder.
 const IMAGE_CACHE: &str = "image-cache";
@@ -204,12 +205,8 @@ fn prepare_site(config: &Config, store: &Store, site_url: Option<SiteUrl>) -> Re
     if let Ok(home) = site_url.map_or_else(|| stored.unwrap_or_default().text().parse(), Ok) {
         site.environment = config.environment_for(&home).name();
     }
-    #[cfg(feature = "s3")]
-    if let Some(bucket) = &config.uploads {
-        site.services.uploads = bucket_storage(bucket)?;
-    }
     // The journal of uploads belongs to this server, even if the files are in a bucket.
-    site.services.uploads = site.services.uploads.clone().with_journal(&config.data.join(UPLOADS_JOURNAL));
+    site.services.uploads = uploads(config)?.with_journal(&config.data.join(UPLOADS_JOURNAL));
     if let Some(images) = &config.images {
         let folder = config.data.join(IMAGE_CACHE);
         site.services.image_variants = Some(ImageVariants::new(&folder, images.cache_bytes, images.listed.clone()));
@@ -290,12 +287,32 @@ fn no_site(file: &Path, prefix: &str) -> Error {
     Error::Refused(format!("{}: the database holds no site whose tables begin with `{prefix}`", file.display()))
 }
 
-/// The storage of uploads in a bucket.
+/// The storage of uploads: a folder, a bucket, or both.
 ///
 /// # Errors
 /// If the description of the bucket is invalid.
+fn uploads(config: &Config) -> Result<Storage> {
+    let folder = || uploads_folder(config);
+    Ok(match config.uploads.places {
+        UploadsUse::Folder => folder(),
+        UploadsUse::Bucket => uploads_bucket(config)?,
+        UploadsUse::FolderThenBucket => folder().with_other(uploads_bucket(config)?),
+        UploadsUse::BucketThenFolder => uploads_bucket(config)?.with_other(folder()),
+    })
+}
+
+/// The folder of uploads, also if it is not in use.
+pub(crate) fn uploads_folder(config: &Config) -> Storage {
+    Storage::folder(&config.content_dir.join("uploads"))
+}
+
+/// The bucket of uploads, also if it is not in use.
+///
+/// # Errors
+/// If none is set, or its description is invalid.
 #[cfg(feature = "s3")]
-fn bucket_storage(bucket: &crate::config::Bucket) -> Result<svc_media::Storage> {
+pub(crate) fn uploads_bucket(config: &Config) -> Result<Storage> {
+    let bucket = config.uploads.bucket.as_ref().ok_or_else(no_bucket)?;
     let bucket = svc_media::Bucket {
         name: bucket.name.clone(),
         endpoint: bucket.endpoint.clone(),
@@ -304,7 +321,17 @@ fn bucket_storage(bucket: &crate::config::Bucket) -> Result<svc_media::Storage> 
         access_key: bucket.access_key.expose().to_owned(),
         secret_key: bucket.secret_key.expose().to_owned(),
     };
-    svc_media::Storage::bucket(&bucket).map_err(|error| Error::Refused(format!("the bucket for uploads: {error}")))
+    Storage::bucket(&bucket).map_err(|error| Error::Refused(format!("the bucket for uploads: {error}")))
+}
+
+/// Always fails: this build has no buckets.
+#[cfg(not(feature = "s3"))]
+pub(crate) fn uploads_bucket(_: &Config) -> Result<Storage> {
+    Err(no_bucket())
+}
+
+fn no_bucket() -> Error {
+    Error::Refused("there is no bucket for uploads: set `uploads.bucket`".to_owned())
 }
 
 /// Opens the store of a site for a command that does not create one: a missing database is an error, and is not created.

@@ -15,6 +15,8 @@ mod front;
 mod jobs;
 mod login_limits;
 mod mails;
+#[cfg(all(unix, feature = "s3"))]
+mod media_move;
 mod memory;
 mod messages;
 #[cfg(unix)]

@@ -38,7 +38,7 @@ pub(in crate::cli) fn start(config: &Config, site: &OpenSite, lock: &DataLock) -
 
 /// What a site consists of beside its database, as `backup --all` copies it.
 fn files(config: &Config) -> FileSource {
-    let in_bucket = |folder: &str| folder == "uploads" && config.uploads.is_some();
+    let in_bucket = |folder: &str| folder == "uploads" && !config.uploads.places.has_folder();
     let folders = content::FOLDERS.into_iter().filter(|folder| !in_bucket(folder));
     let folders = folders.map(|name| (format!("{}/{name}", super::CONTENT), config.content_dir.join(name)));
     let single = [KEY_FILE, FILE, CERTIFICATES].map(|name| (name.to_owned(), config.data.join(name)));

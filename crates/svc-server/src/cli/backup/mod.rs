@@ -85,7 +85,7 @@ pub(super) fn backup(config: &Config, args: &ArgMatches) -> Result<()> {
     }
     copy_private_files(&config.data.join(CERTIFICATES), &to.join(CERTIFICATES))?;
     say(&format!("Wrote {}: the database and {} files.", to.display(), copied.files));
-    if config.uploads.is_some() {
+    if config.uploads.places.has_bucket() {
         say("It does not contain the uploads, which are in a bucket.");
     }
     Ok(())
