@@ -9,6 +9,7 @@ use svc_db::LogReader;
 use svc_metrics::RunCounts;
 
 use crate::destination::Destination;
+use crate::encryption::{Encrypting, LocalKey, Recipients, Sealing};
 use crate::error::{BackupError, Result};
 use crate::files::{FileBackup, FileSource};
 use crate::lease::Lease;
@@ -40,6 +41,8 @@ pub struct BackupSettings {
     /// How long a server that cannot be reached is waited for before another one may write to the destination. An object is written four
     /// times in this period.
     pub lease: Duration,
+    /// Who can decrypt the backup; `None` if it is not encrypted.
+    pub recipients: Option<Recipients>,
 }
 
 impl Default for BackupSettings {
@@ -53,6 +56,7 @@ impl Default for BackupSettings {
             max_log: 1 << 30,
             file_interval: Duration::from_secs(60),
             lease: Duration::from_secs(120),
+            recipients: None,
         }
     }
 }
@@ -76,13 +80,15 @@ pub(crate) struct Shared {
     stop: AtomicBool,
     /// Whether this process writes to the destination, and no other.
     pub(crate) is_owner: AtomicBool,
+    /// The key of the server, if the backup is or was encrypted.
+    pub(crate) local_key: Option<LocalKey>,
 }
 
 impl Backup {
     /// Starts to back up a database, and files if there are any.
     ///
     /// # Errors
-    /// If the system has no random numbers, or no thread can be started.
+    /// If the system has no random numbers, no thread can be started, or the key beside the database cannot be read or written.
     pub fn start(
         reader: LogReader,
         files: Option<FileSource>,
@@ -90,6 +96,11 @@ impl Backup {
         settings: BackupSettings,
     ) -> Result<Self> {
         let lease = Lease::new(reader.database(), settings.lease)?;
+        let local_key = LocalKey::open(reader.database(), settings.recipients.is_some())?;
+        let destination: Arc<dyn Destination> = match settings.recipients.clone() {
+            Some(recipients) => Arc::new(Encrypting { to: destination, recipients }),
+            None => destination,
+        };
         let status = Arc::new(BackupStatus::default());
         BackupStatus::set(&status.caught_up, now());
         let shared = Arc::new(Shared {
@@ -100,6 +111,7 @@ impl Backup {
             file_runs: Arc::default(),
             stop: AtomicBool::default(),
             is_owner: AtomicBool::default(),
+            local_key,
         });
         let mut backup = Backup { shared: Arc::clone(&shared), threads: Vec::new() };
         let mut shipper = Shipper::new(reader, lease, Arc::clone(&shared));
@@ -143,6 +155,12 @@ impl Shared {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// What encrypted objects are named with; `None` if none are written.
+    pub(crate) fn sealing(&self) -> Option<Sealing<'_>> {
+        let recipients = self.settings.recipients.as_ref()?;
+        Some(Sealing { key: self.local_key.as_ref()?, fingerprint: recipients.fingerprint() })
+    }
+
     /// Counts a failure, and logs it if it is the first of several.
     pub(crate) fn failed(&self, what: &str, error: &BackupError, is_first: bool) {
         BackupStatus::add(&self.status.failures, 1);
@@ -174,7 +192,7 @@ fn copy_files(shared: &Shared, source: &FileSource) {
             continue;
         }
         shared.file_runs.begin(Instant::now());
-        let copied = backup.copy(source, &*shared.destination, &shared.status);
+        let copied = backup.copy(source, &*shared.destination, &shared.status, shared.sealing());
         shared.file_runs.end(Instant::now(), copied.as_ref().err().map(ToString::to_string));
         match copied {
             Ok(()) => failures = 0,

@@ -1,8 +1,9 @@
 //! What a destination has.
 
 use crate::destination::Destination;
+use crate::encryption::Recipients;
 use crate::error::Result;
-use crate::names::{self, GENERATIONS, LogName, SnapshotName};
+use crate::names::{self, FINGERPRINT, GENERATIONS, LogName, SnapshotName};
 
 /// A sequence of parts of the log without gaps, with snapshots.
 #[derive(Debug)]
@@ -62,6 +63,17 @@ pub struct Summary {
     pub last: Option<u64>,
     /// Time of the last snapshot.
     pub last_snapshot: Option<u64>,
+    /// Number of complete snapshots that are encrypted.
+    pub encrypted_snapshots: usize,
+    /// Fingerprint of the recipients of the last snapshot, if it is encrypted.
+    last_fingerprint: Option<[u8; FINGERPRINT]>,
+}
+
+impl Summary {
+    /// Whether the last snapshot is encrypted for exactly these recipients.
+    pub fn is_for(&self, recipients: &Recipients) -> bool {
+        self.last_fingerprint == Some(recipients.fingerprint())
+    }
 }
 
 /// Describes what a destination has, without reading it.
@@ -70,8 +82,12 @@ pub struct Summary {
 /// If it cannot be listed.
 pub fn summary(destination: &dyn Destination) -> Result<Summary> {
     let all = generations(destination)?;
-    let snapshots = || all.iter().flat_map(|generation| &generation.snapshots).map(|snapshot| snapshot.time);
+    let named = || all.iter().flat_map(|generation| &generation.snapshots);
+    let snapshots = || named().map(|snapshot| snapshot.time);
+    let last = named().max_by_key(|snapshot| snapshot.time);
     Ok(Summary {
+        encrypted_snapshots: named().filter(|snapshot| snapshot.at.is_some()).count(),
+        last_fingerprint: last.and_then(|snapshot| snapshot.at).map(|at| at.fingerprint()),
         generations: all.len(),
         snapshots: snapshots().count(),
         log_parts: all.iter().map(|generation| generation.log.len()).sum(),

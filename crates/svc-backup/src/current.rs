@@ -9,6 +9,7 @@ use svc_db::{NewFrames, PageImage};
 
 use crate::backup::{Shared, millis};
 use crate::destination::Destination;
+use crate::encryption::Sealing;
 use crate::error::{BackupError, Result};
 use crate::names::{LogName, SnapshotName};
 use crate::object::{LogHeader, Position, decode, encode};
@@ -47,6 +48,7 @@ impl Current {
         frames: &NewFrames,
         range: std::ops::Range<usize>,
         to: &dyn Destination,
+        sealing: Option<Sealing<'_>>,
     ) -> Result<usize> {
         let mut body = Vec::with_capacity(range.len() * (8 + frames.page_size() as usize));
         for (page, n_pages) in frames.pages(range.clone()) {
@@ -62,7 +64,9 @@ impl Current {
         let index = self.index + 1;
         let end = frames.position(range.end).into();
         let times = || stamps.iter().map(|(_, time)| *time);
-        let name = LogName { index, first: times().min().unwrap_or(0), last: times().max().unwrap_or(0) };
+        let (first, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
+        let sealed = sealing.map(|sealing| sealing.log_end(&self.name, index, end));
+        let name = LogName { index, first, last, end: sealed };
         let header = LogHeader {
             generation: self.name.clone(),
             index,
@@ -75,7 +79,8 @@ impl Current {
         let bytes = encode(&header, &body)?;
         let (n_bytes, key) = (bytes.len(), name.key(&self.name));
         match to.put(&key, bytes) {
-            // An earlier attempt has stored it, but its result did not arrive.
+            // An earlier attempt has stored it, but its result did not arrive. The name of an encrypted one has all that is compared.
+            Err(BackupError::Exists(_)) if sealed.is_some() => {}
             Err(BackupError::Exists(_)) => {
                 let (stored, _): (LogHeader, _) = decode(&key, &to.get(&key)?)?;
                 if stored != header {
@@ -111,7 +116,8 @@ impl Current {
     /// Stores an image of all pages, whose last transaction was not after `time`, and deletes what is not needed any more.
     pub(crate) fn start_snapshot(&mut self, image: PageImage, time: u64, shared: &Arc<Shared>) {
         self.snapshot_begun = Some(Instant::now());
-        let name = SnapshotName { index: self.index, time };
+        let at = shared.sealing().map(|sealing| sealing.snapshot(&self.name, self.index, self.end));
+        let name = SnapshotName { index: self.index, time, at };
         let snapshot = Snapshot { image, generation: self.name.clone(), name, at: self.end };
         let (outcome, stop) = (Arc::new(Mutex::new(None)), Arc::new(AtomicBool::new(false)));
         let shared = Arc::clone(shared);

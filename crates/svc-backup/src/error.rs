@@ -26,6 +26,15 @@ pub enum BackupError {
         /// What is wrong.
         why: String,
     },
+    /// An object is encrypted, and no keys were given.
+    #[error("{0} is encrypted: name the file with the secret key with --identity")]
+    Encrypted(String),
+    /// An object is encrypted for other keys.
+    #[error("none of the given secret keys decrypts {0}")]
+    WrongIdentity(String),
+    /// A file has no usable secret key.
+    #[error("{0}")]
+    Identity(String),
     /// There is nothing to restore at this time.
     #[error("{0}")]
     Nothing(String),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::destination::Destination;
+use crate::encryption::Sealing;
 use crate::error::{BackupError, Result, at};
 use crate::folder::create_file;
 use crate::names::{FILE_CONTENT, FILE_LISTS};
@@ -37,7 +38,7 @@ pub(crate) struct File {
     pub(crate) size: u64,
     /// Nanoseconds since 1970.
     pub(crate) modified: u128,
-    /// Hashes of its parts.
+    /// Hashes of its parts, or what names them if they are encrypted.
     pub(crate) parts: Vec<String>,
 }
 
@@ -45,10 +46,17 @@ pub(crate) struct File {
 struct ListHeader {
     time: u64,
     files: usize,
+    /// Whose keys decrypt the content of the files; `None` if it is not encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    recipients: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct PartHeader {}
+struct PartHeader {
+    /// The name of the object, if it is no hash of the content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+}
 
 /// What was copied before.
 #[derive(Debug, Default)]
@@ -58,11 +66,24 @@ pub(crate) struct FileBackup {
 
 impl FileBackup {
     /// Copies what is new, and stores a list if anything has changed.
-    pub(crate) fn copy(&mut self, source: &FileSource, to: &dyn Destination, status: &BackupStatus) -> Result<()> {
+    pub(crate) fn copy(
+        &mut self,
+        source: &FileSource,
+        to: &dyn Destination,
+        status: &BackupStatus,
+        sealing: Option<Sealing<'_>>,
+    ) -> Result<()> {
+        let recipients = sealing.map(|sealing| sealing.recipients());
         let last = match self.last.take() {
             Some(last) => last,
             None => match to.list(FILE_LISTS)?.last() {
-                Some(key) => read_list(to, key)?.into_iter().map(|file| (file.path.clone(), file)).collect(),
+                Some(key) => match read_whole_list(to, key)? {
+                    (header, files) if header.recipients == recipients => {
+                        files.into_iter().map(|file| (file.path.clone(), file)).collect()
+                    }
+                    // What was stored for others is stored again.
+                    _ => HashMap::new(),
+                },
                 None => HashMap::new(),
             },
         };
@@ -73,7 +94,7 @@ impl FileBackup {
                 let known = last.get(name).filter(|file| (file.size, file.modified) == (metadata.len(), modified));
                 let file = match known {
                     Some(file) => Some(file.clone()),
-                    None => store(name, path, to, status)?,
+                    None => store(name, path, to, status, sealing)?,
                 };
                 // A file that was deleted or changed meanwhile is copied the next time; until then its last content is kept.
                 if let Some(file) = file.or_else(|| last.get(name).cloned()) {
@@ -86,7 +107,7 @@ impl FileBackup {
         if files != last {
             let mut all: Vec<&File> = files.values().collect();
             all.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-            let header = ListHeader { time: now(), files: all.len() };
+            let header = ListHeader { time: now(), files: all.len(), recipients };
             let body = serde_json::to_vec(&all).unwrap_or_default();
             to.put(&format!("{FILE_LISTS}/{:013}", header.time), encode(&header, &body)?)?;
         }
@@ -97,7 +118,13 @@ impl FileBackup {
 }
 
 /// Stores the parts of a file; `None` if it changes meanwhile.
-fn store(name: &str, path: &Path, to: &dyn Destination, status: &BackupStatus) -> Result<Option<File>> {
+fn store(
+    name: &str,
+    path: &Path,
+    to: &dyn Destination,
+    status: &BackupStatus,
+    sealing: Option<Sealing<'_>>,
+) -> Result<Option<File>> {
     let Ok(mut file) = fs::File::open(path) else { return Ok(None) };
     let before = file.metadata().map_err(at(path))?;
     let (mut parts, mut size) = (Vec::new(), 0);
@@ -108,17 +135,18 @@ fn store(name: &str, path: &Path, to: &dyn Destination, status: &BackupStatus) -
             break;
         }
         size += part.len() as u64;
-        let hash = hash(&part);
-        let bytes = encode(&PartHeader {}, &part)?;
+        let id = sealing.map(|sealing| sealing.part_id(&part));
+        let name = id.clone().unwrap_or_else(|| hash(&part));
+        let bytes = encode(&PartHeader { id }, &part)?;
         let n_bytes = bytes.len();
-        match to.put(&content_key(&hash), bytes) {
+        match to.put(&content_key(&name), bytes) {
             Err(BackupError::Exists(_)) => {}
             stored => {
                 stored?;
                 BackupStatus::add(&status.bytes, n_bytes);
             }
         }
-        parts.push(hash);
+        parts.push(name);
     }
     let after = fs::metadata(path).ok();
     let is_same = after.is_some_and(|after| modified(&after) == modified(&before)) && size == before.len();
@@ -197,15 +225,24 @@ pub fn restore_files(from: &dyn Destination, moment: Moment, to: &Path) -> Resul
 /// The content of a part.
 pub(crate) fn content(from: &dyn Destination, part: &str) -> Result<Vec<u8>> {
     let key = content_key(part);
-    let (_, bytes): (PartHeader, _) = decode(&key, &from.get(&key)?)?;
-    if hash(&bytes) == part { Ok(bytes) } else { Err(BackupError::Damaged { key, why: "wrong content".to_owned() }) }
+    let (header, bytes): (PartHeader, _) = decode(&key, &from.get(&key)?)?;
+    if header.id.unwrap_or_else(|| hash(&bytes)) == part {
+        Ok(bytes)
+    } else {
+        Err(BackupError::Damaged { key, why: "wrong content".to_owned() })
+    }
 }
 
 /// The files of a list.
 pub(crate) fn read_list(from: &dyn Destination, key: &str) -> Result<Vec<File>> {
-    let (_, body): (ListHeader, _) = decode(key, &from.get(key)?)?;
-    serde_json::from_slice(&body)
-        .map_err(|_| BackupError::Damaged { key: key.to_owned(), why: "not a list of files".to_owned() })
+    read_whole_list(from, key).map(|(_, files)| files)
+}
+
+fn read_whole_list(from: &dyn Destination, key: &str) -> Result<(ListHeader, Vec<File>)> {
+    let (header, body): (ListHeader, _) = decode(key, &from.get(key)?)?;
+    let files = serde_json::from_slice(&body);
+    let damaged = |_| BackupError::Damaged { key: key.to_owned(), why: "not a list of files".to_owned() };
+    Ok((header, files.map_err(damaged)?))
 }
 
 /// The time of a list.
@@ -248,18 +285,18 @@ mod tests {
             ],
         };
         let (status, mut backup) = (BackupStatus::default(), FileBackup::default());
-        backup.copy(&source, &folder, &status).unwrap();
+        backup.copy(&source, &folder, &status, None).unwrap();
         let n_objects = folder.list("files").unwrap().len();
         assert_eq!(n_objects, 5, "a, two parts of b, keys, a list");
-        backup.copy(&source, &folder, &status).unwrap();
-        FileBackup::default().copy(&source, &folder, &status).unwrap();
+        backup.copy(&source, &folder, &status, None).unwrap();
+        FileBackup::default().copy(&source, &folder, &status, None).unwrap();
         assert_eq!(folder.list("files").unwrap().len(), n_objects, "nothing has changed");
         let first = now();
         std::thread::sleep(std::time::Duration::from_millis(5));
         fs::write(content.join("uploads/2024/a.txt"), "two, longer").unwrap();
         fs::remove_file(content.join("uploads/b.txt")).unwrap();
         fs::write(content.join("uploads/c.txt"), "").unwrap();
-        backup.copy(&source, &folder, &status).unwrap();
+        backup.copy(&source, &folder, &status, None).unwrap();
         let restored = |moment, name: &str| {
             let to = root.path().join(name);
             let restored = restore_files(&folder, moment, &to).unwrap();

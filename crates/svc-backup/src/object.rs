@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use svc_db::LogPosition;
 
+use crate::encryption;
 use crate::error::{BackupError, Result};
 
 const MAGIC: &[u8] = b"SVCBAK1\n";
@@ -28,6 +29,27 @@ pub(crate) struct Position {
     salts: [u32; 2],
     frame: u32,
     checksum: [u32; 2],
+}
+
+/// Bytes of a position.
+pub(crate) const POSITION: usize = 20;
+
+#[cfg_attr(not(feature = "age"), expect(dead_code, reason = "only sealed positions are bytes"))]
+impl Position {
+    pub(crate) fn to_bytes(self) -> [u8; POSITION] {
+        let numbers = [self.salts[0], self.salts[1], self.frame, self.checksum[0], self.checksum[1]];
+        let mut bytes = [0; POSITION];
+        for (four, number) in bytes.chunks_exact_mut(4).zip(numbers) {
+            four.copy_from_slice(&number.to_be_bytes());
+        }
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; POSITION]) -> Self {
+        let mut numbers = bytes.chunks_exact(4).map(|four| u32::from_be_bytes(four.try_into().unwrap_or_default()));
+        let mut next = || numbers.next().unwrap_or_default();
+        Position { salts: [next(), next()], frame: next(), checksum: [next(), next()] }
+    }
 }
 
 impl From<LogPosition> for Position {
@@ -105,6 +127,10 @@ pub(crate) fn encode(header: &impl Serialize, body: &[u8]) -> Result<Vec<u8>> {
 /// The header and body of an object.
 pub(crate) fn decode<H: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<(H, Vec<u8>)> {
     let damaged = |why: &str| BackupError::Damaged { key: key.to_owned(), why: why.to_owned() };
+    if encryption::is_encrypted(bytes) {
+        encryption::check_form(key, bytes)?;
+        return Err(BackupError::Encrypted(key.to_owned()));
+    }
     let (content, sum) = bytes.split_at_checked(bytes.len().saturating_sub(SUM)).ok_or_else(|| damaged("too short"))?;
     if *Sha256::digest(content) != *sum {
         return Err(damaged("wrong checksum"));

@@ -60,21 +60,12 @@ pub struct Restored {
 pub fn restore_database(from: &dyn Destination, moment: Moment, to: &Path) -> Result<Restored> {
     let until = moment.millis();
     let all = catalog::generations(from)?;
-    // The last one, also if the clock was set back meanwhile.
-    let chosen = all.iter().rev().find_map(|generation| {
-        let snapshot = generation.snapshots.iter().rfind(|snapshot| snapshot.time <= until)?;
-        Some((generation, snapshot))
-    });
-    let Some((generation, snapshot)) = chosen else {
-        let earliest = all.iter().flat_map(|generation| &generation.snapshots).map(|snapshot| snapshot.time).min();
-        return Err(BackupError::Nothing(match earliest {
-            Some(_) => "the backup begins after that time".to_owned(),
-            None => "there is no complete snapshot".to_owned(),
-        }));
-    };
+    let (generation, snapshot) = chosen(&all, until)?;
     let parts = needed_parts(generation, snapshot, until)?;
-    let mut output = Output { file: create_file(to).map_err(at(to))?, path: to, page_size: 0 };
-    let header = output.write_snapshot(from, generation, snapshot)?;
+    // Before anything is written, since it may be encrypted.
+    let header = read_header(from, generation, snapshot)?;
+    let mut output = Output { file: create_file(to).map_err(at(to))?, path: to, page_size: header.page_size };
+    output.write_snapshot(from, generation, snapshot, &header)?;
     let mut restored = Restored {
         reached: snapshot.time,
         snapshot: snapshot.time,
@@ -108,13 +99,44 @@ pub fn restore_database(from: &dyn Destination, moment: Moment, to: &Path) -> Re
     Ok(restored)
 }
 
+/// Reads the object that completes the snapshot of a moment, to know before anything is written whether it can be decrypted.
+///
+/// # Errors
+/// If the backup has nothing of that time, or the object cannot be read.
+pub fn check_readable(from: &dyn Destination, moment: Moment) -> Result<()> {
+    let all = catalog::generations(from)?;
+    let (generation, snapshot) = chosen(&all, moment.millis())?;
+    read_header(from, generation, snapshot).map(drop)
+}
+
+/// The snapshot from which a time is restored.
+fn chosen(all: &[Generation], until: u64) -> Result<(&Generation, &SnapshotName)> {
+    // The last one, also if the clock was set back meanwhile.
+    let chosen = all.iter().rev().find_map(|generation| {
+        let snapshot = generation.snapshots.iter().rfind(|snapshot| snapshot.time <= until)?;
+        Some((generation, snapshot))
+    });
+    chosen.ok_or_else(|| {
+        let earliest = all.iter().flat_map(|generation| &generation.snapshots).map(|snapshot| snapshot.time).min();
+        BackupError::Nothing(match earliest {
+            Some(_) => "the backup begins after that time".to_owned(),
+            None => "there is no complete snapshot".to_owned(),
+        })
+    })
+}
+
+fn read_header(from: &dyn Destination, generation: &Generation, snapshot: &SnapshotName) -> Result<SnapshotHeader> {
+    let key = snapshot.complete(&generation.name);
+    decode(&key, &from.get(&key)?).map(|(header, _)| header)
+}
+
 /// The parts of the log after a snapshot, up to the last one with a time that is not later.
 fn needed_parts(generation: &Generation, snapshot: &SnapshotName, until: u64) -> Result<Vec<LogName>> {
     let mut parts: Vec<LogName> = generation.log_after(snapshot.index).copied().collect();
     let last = parts.last().map_or(snapshot.index, |part| part.index);
     let is_missing = |part: &&LogName| part.index > last && part.first > 0 && part.first <= until;
     if let Some(part) = generation.log.iter().find(is_missing) {
-        let key = LogName { index: last + 1, first: 0, last: 0 }.key(&generation.name);
+        let key = LogName { index: last + 1, first: 0, last: 0, end: None }.key(&generation.name);
         let why = format!("the part is missing, but there is part {}", part.index);
         return Err(BackupError::Damaged { key, why });
     }
@@ -191,22 +213,21 @@ impl Output<'_> {
         from: &dyn Destination,
         generation: &Generation,
         snapshot: &SnapshotName,
-    ) -> Result<SnapshotHeader> {
-        let key = snapshot.complete(&generation.name);
-        let (header, _): (SnapshotHeader, _) = decode(&key, &from.get(&key)?)?;
-        self.page_size = header.page_size;
+        header: &SnapshotHeader,
+    ) -> Result<()> {
         let keys: Vec<String> = (0..header.n_parts).map(|n| snapshot.part(&generation.name, n)).collect();
         let mut next = 1;
         for keys in keys.chunks(PAGES_AT_ONCE) {
             for (key, (part, body)) in keys.iter().zip(read_all::<PagesHeader>(from, keys)?) {
-                next = check_pages(key, &part, &body, &header, next)?;
+                next = check_pages(key, &part, &body, header, next)?;
                 self.write_at(part.first, &body)?;
             }
         }
         if next != header.n_pages + 1 {
+            let key = snapshot.complete(&generation.name);
             return Err(BackupError::Damaged { key, why: "pages are missing".to_owned() });
         }
-        Ok(header)
+        Ok(())
     }
 
     fn write_page(&mut self, page: u32, content: &[u8]) -> Result<()> {

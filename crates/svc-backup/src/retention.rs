@@ -72,11 +72,12 @@ mod tests {
         let folder = Folder::new(root.path());
         let put = |key: &str| folder.put(key, Vec::new()).unwrap();
         let snapshot = |generation: &str, index, time| {
-            let name = SnapshotName { index, time };
+            let name = SnapshotName { index, time, at: None };
             put(&name.part(generation, 0));
             put(&name.complete(generation));
         };
-        let log = |generation: &str, index, time| put(&LogName { index, first: time, last: time }.key(generation));
+        let log =
+            |generation: &str, index, time| put(&LogName { index, first: time, last: time, end: None }.key(generation));
         snapshot("1", 0, 100);
         log("1", 1, 110);
         log("1", 2, 210);
@@ -85,7 +86,7 @@ mod tests {
         snapshot("2", 3, 335);
         snapshot("2", 5, 355);
         // Its snapshot is being stored.
-        put(&SnapshotName { index: 0, time: 400 }.part("3", 0));
+        put(&SnapshotName { index: 0, time: 400, at: None }.part("3", 0));
         log("3", 1, 410);
         let left = |until| {
             delete_database(&folder, until).unwrap();

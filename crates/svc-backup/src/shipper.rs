@@ -172,13 +172,30 @@ impl Shipper {
         if generation.log.iter().any(|part| part.index > index) {
             return Ok(None);
         }
-        let end = match last.map(|last| last.key(&name)) {
-            Some(key) => decode::<LogHeader>(&key, &to.get(&key)?)?.0.end,
-            None => {
+        let sealed = last.map_or(snapshot.at, |last| last.end);
+        let end = match (sealed, last) {
+            (None, Some(last)) => {
+                let key = last.key(&name);
+                decode::<LogHeader>(&key, &to.get(&key)?)?.0.end
+            }
+            (None, None) => {
                 let key = snapshot.complete(&name);
                 decode::<SnapshotHeader>(&key, &to.get(&key)?)?.0.at
             }
+            (Some(sealed), last) => {
+                let unsealed = self.shared.local_key.as_ref().and_then(|key| match last {
+                    Some(last) => key.log_end(&sealed, &name, last.index),
+                    None => key.snapshot(&sealed, &name, snapshot.index),
+                });
+                let Some(end) = unsealed else {
+                    tracing::warn!("the backup was encrypted by a server with another key: a new generation begins");
+                    return Ok(None);
+                };
+                end
+            }
         };
+        let fingerprint = self.shared.sealing().map(|sealing| sealing.fingerprint);
+        let is_same = [sealed, snapshot.at].iter().all(|at| at.map(|at| at.fingerprint()) == fingerprint);
         let Some(since) = self.reader.resume(&end.into())? else { return Ok(None) };
         self.pending = Some((since, 0));
         self.log_before = self.reader.log_bytes();
@@ -189,8 +206,8 @@ impl Shipper {
             index,
             end,
             name,
-            // A time before the start of the system's clock is long ago.
-            snapshot_begun: Instant::now().checked_sub(age),
+            // A time before the start of the system's clock is long ago. Whoever can decrypt the backup from now on needs a snapshot at once.
+            snapshot_begun: Instant::now().checked_sub(age).filter(|_| is_same),
             running: None,
             snapshot_failures: 0,
             has_snapshot: true,
@@ -248,7 +265,7 @@ impl Shipper {
         while n < frames.len() {
             BackupStatus::set(&status.pending, (frames.len() - n) as u64);
             let end = (n + (PART / frames.page_size().max(1) as usize).max(1)).min(frames.len());
-            let stored = current.store_part(&frames, n..end, &*self.shared.destination);
+            let stored = current.store_part(&frames, n..end, &*self.shared.destination, self.shared.sealing());
             match stored {
                 Ok(n_bytes) => {
                     BackupStatus::add(&status.bytes, n_bytes);

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use svc_backup::{
-    Backup, BackupError, BackupSettings, Destination, Folder, Moment, Result, restore_database, summary, verify,
+    Backup, BackupError, BackupSettings, Decrypting, Destination, Folder, Identities, Moment, Recipients, Result,
+    restore_database, summary, verify,
 };
 use svc_db::schema::Schema;
 use svc_db::{Database, DatabaseUrl, StoreConfig, Tuning, WriteText as _};
@@ -27,6 +28,9 @@ const FOLDER: &str = "SVC_BACKUP_TEST_FOLDER";
 /// Number of its first write, and how long it runs if it is not killed, in milliseconds.
 const FIRST: &str = "SVC_BACKUP_TEST_FIRST";
 const LENGTH: &str = "SVC_BACKUP_TEST_LENGTH";
+
+/// A public key, if it encrypts the backup.
+const RECIPIENT: &str = "SVC_BACKUP_TEST_RECIPIENT";
 
 /// Numbers of writes of one process.
 const PER_PROCESS: u64 = 1_000_000;
@@ -111,6 +115,7 @@ fn process() {
     let settings = BackupSettings {
         interval: Duration::from_millis(40),
         snapshot_interval: Duration::from_millis(500),
+        recipients: std::env::var(RECIPIENT).ok().map(|key| Recipients::parse(&[key]).unwrap()),
         ..BackupSettings::default()
     };
     let backup = Backup::start(database.log_reader().unwrap().unwrap(), None, to, settings).unwrap();
@@ -170,9 +175,10 @@ struct Write {
     acknowledged: u64,
 }
 
-fn start(folder: &Path, first: u64, length: u64) -> Child {
+fn start(folder: &Path, first: u64, length: u64, recipient: Option<&str>) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["process", "--exact", "--ignored", "--nocapture"]);
+    command.envs(recipient.map(|key| (RECIPIENT, key)));
     command.env(FOLDER, folder).env(FIRST, first.to_string()).env(LENGTH, length.to_string());
     command.stdout(Stdio::piped()).spawn().unwrap()
 }
@@ -211,7 +217,7 @@ fn restored(from: &dyn Destination, moment: Moment, path: &Path) -> Result<(BTre
 
 /// When each generation began, and when its first complete snapshot was taken.
 fn generations(from: &Folder) -> Vec<(u64, Option<u64>)> {
-    let time = |key: &String| key.strip_suffix("/complete")?.rsplit('-').next()?.parse().ok();
+    let time = |key: &String| key.split_once("/complete")?.0.rsplit('-').next()?.parse().ok();
     let read = |name: &String| {
         let begun = name.split('-').next().unwrap().parse().unwrap();
         (begun, from.list(&format!("db/{name}")).unwrap().iter().filter_map(time).min())
@@ -221,15 +227,33 @@ fn generations(from: &Folder) -> Vec<(u64, Option<u64>)> {
 
 #[test]
 fn every_point_in_time_is_right_after_kills() {
+    check(None);
+}
+
+/// The processes have only the public key.
+#[cfg(feature = "age")]
+#[test]
+fn every_point_in_time_of_an_encrypted_backup_is_right_after_kills() {
+    use age::secrecy::ExposeSecret as _;
+
+    let root = tempfile::tempdir().unwrap();
+    let identity = age::x25519::Identity::generate();
+    let file = root.path().join("key");
+    std::fs::write(&file, identity.to_string().expose_secret()).unwrap();
+    check(Some((&identity.to_public().to_string(), Identities::read(&file).unwrap())));
+}
+
+fn check(key: Option<(&str, Identities)>) {
     let root = tempfile::tempdir().unwrap();
     let to = Folder::new(&root.path().join("backup"));
+    let (recipient, identities) = key.unzip();
     let (n_kills, n_points) = (number("SVC_BACKUP_KILLS", 4), number("SVC_BACKUP_POINTS", 20));
     let mut seed = number("SVC_BACKUP_SEED", now());
     let (mut all, mut started): (Vec<Write>, Vec<u64>) = (Vec::new(), Vec::new());
     for round in 0..=n_kills {
         let is_last = round == n_kills;
         started.push(now());
-        let mut child = start(root.path(), round * PER_PROCESS, if is_last { 1_500 } else { 60_000 });
+        let mut child = start(root.path(), round * PER_PROCESS, if is_last { 1_500 } else { 60_000 }, recipient);
         let reader = writes(&mut child);
         // The first one has time for a snapshot.
         if round == 0 {
@@ -260,22 +284,28 @@ fn every_point_in_time_is_right_after_kills() {
             *begun = None;
         }
     }
+    assert_eq!(found.encrypted_snapshots, if recipient.is_some() { found.snapshots } else { 0 });
+    let stored: Arc<dyn Destination> = Arc::new(Folder::new(&root.path().join("backup")));
+    let from = match identities {
+        Some(identities) => Arc::new(Decrypting::new(stored, identities)),
+        None => stored,
+    };
     let (begin, end) = (found.first.unwrap(), now());
     let path = root.path().join("restored.db");
     for point in 0..=n_points {
         let time = begin + random(&mut seed, end - begin);
         let (time, moment) = if point == n_points { (u64::MAX, Moment::Latest) } else { (time, Moment::At(time)) };
-        let (rows, reached) = restored(&to, moment, &path).unwrap();
+        let (rows, reached) = restored(&*from, moment, &path).unwrap();
         assert!(reached <= time);
         let needed_until = new.iter().find(|(from, to)| (*from..*to).contains(&time)).map_or(time, |(from, _)| *from);
         for write in &all {
             let is_there = rows.contains_key(&write.n);
             let is_needed = write.acknowledged <= needed_until && write.acknowledged != u64::MAX;
-            assert!(is_there || !is_needed, "{write:?} is not there at {time}, reached {reached}");
+            assert!(is_there || !is_needed, "{write:?} is not there at {time}, reached {reached}: {found:?}");
             assert!(!is_there || write.begun <= time, "{write:?} is there at {time}");
         }
     }
-    let verified = verify(&to).unwrap();
+    let verified = verify(&*from).unwrap();
     assert!(verified.faults.is_empty(), "{:?}", verified.faults);
     print(&format!("{n_kills} kills, {} writes, {n_points} points: right; {found:?}", all.len()));
 }
