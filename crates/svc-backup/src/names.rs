@@ -32,8 +32,8 @@ const COMPLETE: &str = "complete";
 /// Bytes that tell the recipients of encrypted objects from others.
 pub(crate) const FINGERPRINT: usize = 8;
 
-/// Bytes of a sealed position: with the tag of the cipher.
-const SEALED: usize = POSITION + 16;
+/// Bytes of a sealed position: with the nonce and the tag of the cipher.
+const SEALED: usize = 12 + POSITION + 16;
 
 /// A position of the log that only the server can read, and a fingerprint of the recipients of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::io::{BufReader, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use age::{DecryptError, Decryptor, Encryptor, IdentityFile, x25519};
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 
 use super::Undecrypted;
@@ -89,8 +89,8 @@ impl LocalKey {
         UnboundKey::new(&CHACHA20_POLY1305, key.as_ref()).ok().map(LessSafeKey::new)
     }
 
-    /// Seals where the log of a generation was at this index. `kind` differs for parts and snapshots, so that no number is used twice
-    /// for different positions.
+    /// Seals where the log of a generation was at this index, as an object of this kind. The nonce is derived from all of that, so that none is used
+    /// for two positions, although a part that could not be sent is made again with another end.
     pub(crate) fn seal(
         &self,
         fingerprint: [u8; FINGERPRINT],
@@ -100,18 +100,31 @@ impl LocalKey {
         position: Position,
     ) -> Sealed {
         let mut content = position.to_bytes().to_vec();
+        let place = place(kind, index);
+        let nonce = self.nonce(&place, &content);
         let cipher = self.cipher(fingerprint, generation).expect("the tag has the length of a key");
-        let sealed = cipher.seal_in_place_append_tag(nonce(kind, index), Aad::empty(), &mut content);
+        let sealed =
+            cipher.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(place), &mut content);
         sealed.expect("a few bytes can be sealed");
-        Sealed::new(fingerprint, &content)
+        Sealed::new(fingerprint, &[&nonce[..], &content].concat())
     }
 
     /// The position; `None` if it was sealed with another key.
     pub(crate) fn unseal(&self, sealed: &Sealed, generation: &str, kind: u8, index: u64) -> Option<Position> {
-        let mut content = sealed.content().to_vec();
+        let content = sealed.content();
+        let (nonce, content) = content.split_first_chunk()?;
+        let (nonce, mut content) = (Nonce::assume_unique_for_key(*nonce), content.to_vec());
         let cipher = self.cipher(sealed.fingerprint(), generation)?;
-        let position = cipher.open_in_place(nonce(kind, index), Aad::empty(), &mut content).ok()?;
+        let position = cipher.open_in_place(nonce, Aad::from(place(kind, index)), &mut content).ok()?;
         Some(Position::from_bytes(position.try_into().ok()?))
+    }
+
+    fn nonce(&self, place: &[u8], position: &[u8]) -> [u8; NONCE_LEN] {
+        let mut context = hmac::Context::with_key(&self.0);
+        [b"svc-backup nonce", place, position].iter().for_each(|part| context.update(part));
+        let mut nonce = [0; NONCE_LEN];
+        nonce.copy_from_slice(&context.sign().as_ref()[..NONCE_LEN]);
+        nonce
     }
 
     /// Names content: the same for the same content and recipients.
@@ -121,11 +134,11 @@ impl LocalKey {
     }
 }
 
-fn nonce(kind: u8, index: u64) -> Nonce {
-    let mut bytes = [0; 12];
-    bytes[3] = kind;
-    bytes[4..].copy_from_slice(&index.to_be_bytes());
-    Nonce::assume_unique_for_key(bytes)
+/// The object whose position is sealed.
+fn place(kind: u8, index: u64) -> [u8; 9] {
+    let mut bytes = [kind; 9];
+    bytes[1..].copy_from_slice(&index.to_be_bytes());
+    bytes
 }
 
 /// Stores a new key durably.
