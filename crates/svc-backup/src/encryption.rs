@@ -4,8 +4,7 @@
 //! The server has the public keys only. What it must read again itself has no content of the site and stays readable: the objects of
 //! `owner`, and the lists of files. Positions of the log are in the names of objects, sealed with a key of the server ([`LocalKey`]).
 
-#[cfg_attr(not(feature = "age"), path = "encryption/without_age.rs")]
-#[cfg_attr(feature = "age", path = "encryption/with_age.rs")]
+#[cfg_attr(not(feature = "age"), path = "encryption/no_age_format.rs")]
 mod age_format;
 
 use std::fmt;

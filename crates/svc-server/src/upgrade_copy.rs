@@ -26,7 +26,6 @@ use svc_store::{DatabaseUrl, copy_file, file_size, is_writable};
 use tracing::level_filters::LevelFilter;
 
 use crate::{
-    cli::output::note,
     config::Config,
     data_folder,
     error::{Error, Result},
@@ -312,7 +311,11 @@ fn with_signs_of_life<T>(work: impl FnOnce() -> T) -> T {
 
 /// Logs a line; a command, which has no log, prints it to standard error.
 fn tell(line: &str) {
-    if LevelFilter::current() == LevelFilter::OFF { note(line) } else { tracing::info!("{line}") }
+    if LevelFilter::current() == LevelFilter::OFF {
+        drop(writeln!(io::stderr().lock(), "{line}"));
+    } else {
+        tracing::info!("{line}");
+    }
 }
 
 #[cfg(test)]

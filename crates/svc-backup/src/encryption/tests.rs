@@ -1,3 +1,5 @@
+//! Encrypted objects, and what can be checked without a key.
+
 use std::fs;
 use std::process::{Command, Stdio};
 

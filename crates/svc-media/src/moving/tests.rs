@@ -1,3 +1,5 @@
+//! Copies from a folder to a store and back: resumed, compared, and while files are added and deleted.
+
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -13,7 +13,7 @@ mod hints;
 mod mail;
 mod media;
 mod next_steps;
-pub(crate) mod output;
+mod output;
 mod permalinks;
 mod progress;
 mod purge;

@@ -38,7 +38,7 @@ pub(super) fn failure() -> Option<&'static io::Error> {
 }
 
 /// Prints a line that is not part of the result to standard error.
-pub(crate) fn note(line: &str) {
+pub(super) fn note(line: &str) {
     drop(writeln!(io::stderr().lock(), "{line}"));
 }
 
