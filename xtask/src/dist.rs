@@ -14,7 +14,7 @@ use xtask_support::{block_editor, cargo, root, run as run_command, say, target a
 const PROGRAM: &str = "svc-server";
 
 /// Optional features that release binaries include.
-const FEATURES: &str = "s3,otlp";
+const FEATURES: &str = "s3,otlp,age";
 
 /// Files of the repository that are packed next to the binary.
 const FILES: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];

@@ -7,7 +7,7 @@ use std::{
 };
 
 use svc_auth::Secret;
-use svc_backup::{BackupError, BackupSettings, Destination, Folder};
+use svc_backup::{BackupError, BackupSettings, Destination, Folder, Recipients};
 
 use super::{ConfigError, Reader, bucket_name, values};
 
@@ -112,6 +112,12 @@ pub(super) fn read(read: &mut Reader<'_>, folder: &Path) -> Result<BackupConfig,
         snapshot_interval: read.required("backup.snapshot_interval", values::duration)?,
         retention: read.required("backup.retention", values::duration)?,
         max_log: read.required("backup.max_log", values::size)?.max(MIN_LOG),
+        recipients: read
+            .optional("backup.recipients", |text| match values::texts(text)? {
+                keys if keys.is_empty() => Ok(None),
+                keys => Recipients::parse(&keys).map(Some),
+            })?
+            .flatten(),
         ..BackupSettings::default()
     };
     let text = |text: &str| Ok(text.to_owned());
@@ -137,6 +143,26 @@ fn interval(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn recipients_are_public_keys() {
+        let read = |keys: &str| {
+            let variables = vec![("SVC_BACKUP_RECIPIENTS".to_owned(), keys.to_owned())];
+            let config = crate::Config::load(&crate::Sources { variables, ..crate::Sources::default() });
+            config
+                .map(|config| config.backup.settings.recipients.map_or(0, |keys| keys.count()))
+                .map_err(|e| e.to_string())
+        };
+        let key = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj";
+        assert_eq!(read(""), Ok(0));
+        if cfg!(feature = "age") {
+            assert_eq!(read(key), Ok(1));
+            assert_eq!(read(&format!("{key}, {key}")), Ok(1));
+            assert!(read("age1").unwrap_err().contains("`backup.recipients` has an invalid public key (age1)"));
+        } else {
+            assert!(read(key).unwrap_err().contains("--features age"));
+        }
+    }
 
     #[test]
     fn targets() {

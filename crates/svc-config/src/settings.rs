@@ -90,6 +90,7 @@ pub const SETTINGS: &[Setting] = &[
     row("backup.snapshot_interval", "TIME", Some("24h"), "How often the whole database is copied"),
     row("backup.retention", "TIME", Some("7d"), "How far back every point in time can be restored"),
     row("backup.max_log", "SIZE", Some("1GB"), "Size that the write-ahead log may reach while the destination does not work; then the backup begins anew"),
+    row("backup.recipients", "KEYS", None, "Comma-separated public keys of age (age1…), which encrypt the backup; requires a build with the feature age [default: not encrypted]"),
     row("backup.endpoint", "URL", None, "URL of the S3-compatible store of the backup [default: AWS]"),
     row("backup.region", "NAME", Some("us-east-1"), "Region of the backup's bucket"),
     Setting { secret: true, ..row("backup.access_key", "NAME", None, "Access key ID of the backup's bucket") },

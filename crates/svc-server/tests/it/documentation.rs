@@ -238,8 +238,11 @@ fn a_backup_is_restored_as_described() {
 fn examples_of_settings_are_valid() {
     let mut n_examples = 0;
     for page in [SERVER, PRODUCTION, TUTORIAL, include_str!("../../../../docs/configuration.md")] {
-        // A build without the export of traces refuses its settings.
-        let is_built = |block: &&Block<'_>| cfg!(feature = "otlp") || !block.code.contains("[traces]");
+        // A build without the export of traces, or without buckets, refuses their settings.
+        let is_built = |block: &&Block<'_>| {
+            (cfg!(feature = "otlp") || !block.code.contains("[traces]"))
+                && (cfg!(feature = "s3") || !block.code.contains("[uploads]"))
+        };
         for block in blocks(page).iter().filter(|block| block.language == "toml").filter(is_built) {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("svc.toml"), &block.code).unwrap();

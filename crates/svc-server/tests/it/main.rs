@@ -11,6 +11,8 @@ mod continuous_backup;
 mod deploy;
 #[cfg(unix)]
 mod documentation;
+#[cfg(all(unix, feature = "age"))]
+mod encrypted_backup;
 mod front;
 mod jobs;
 mod login_limits;

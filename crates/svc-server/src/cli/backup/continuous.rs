@@ -1,15 +1,19 @@
 //! The continuous backup of a served site, and looking at it.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::{Context as _, Result, bail};
 use chrono::{DateTime, SecondsFormat, Utc};
 use clap::{Arg, ArgMatches, Command};
-use svc_backup::{Backup, Destination, FileSource, Summary};
+use svc_backup::{Backup, Decrypting, Destination, FileSource, Identities, Moment, Summary};
 use svc_certificates::FOLDER as CERTIFICATES;
 
 use crate::{
-    cli::{content, output::say},
+    cli::{content, data::path, output::say},
     config::{BackupTarget, Config, FILE, KEY_FILE, backup_target},
     data_folder::DataLock,
     site::OpenSite,
@@ -52,14 +56,23 @@ pub(super) fn from_flag() -> Arg {
         .help("Folder or s3://BUCKET/PREFIX of a continuous backup [default: backup.to]")
 }
 
-/// The backup of `--from`, or that of the settings.
+pub(super) fn identity_flag() -> Arg {
+    path("identity", "File with the secret key of an encrypted backup, as age-keygen writes it")
+        .long("identity")
+        .value_name("FILE")
+}
+
+/// The backup of `--from`, or that of the settings, decrypted with the keys of `--identity`.
 pub(super) fn source(config: &Config, args: &ArgMatches) -> Result<(BackupTarget, Arc<dyn Destination>)> {
     let given: Option<&String> = args.get_one("backup");
     let target = match given {
         Some(text) => backup_target(text, Path::new("")).map_err(|why| anyhow::anyhow!("--from {why}"))?,
         None => config.backup.to.clone().context("name a continuous backup with --from, or set backup.to")?,
     };
-    let destination = target.open(&config.backup.access)?;
+    let mut destination = target.open(&config.backup.access)?;
+    if let Some(file) = args.get_one::<PathBuf>("identity") {
+        destination = Arc::new(Decrypting::new(destination, Identities::read(file)?));
+    }
     Ok((target, destination))
 }
 
@@ -67,17 +80,28 @@ pub(super) fn verify_command() -> Command {
     Command::new("verify")
         .about("Read a whole continuous backup and check that every point in time can be restored")
         .arg(from_flag())
+        .arg(identity_flag())
 }
 
 pub(super) fn verify(config: &Config, args: &ArgMatches) -> Result<()> {
     let (target, from) = source(config, args)?;
     let summary = svc_backup::summary(&*from)?;
+    if args.contains_id("identity") && summary.snapshots > 0 {
+        // A wrong key is one error, and not one for each object.
+        svc_backup::check_readable(&*from, Moment::Latest)?;
+    }
     let found = svc_backup::verify(&*from)?;
     say(&describe(&target, &summary));
     say(&format!(
         "{} objects were read: {} snapshots, {} transactions, {} lists of files.",
         found.objects, found.snapshots, found.transactions, found.file_lists
     ));
+    if found.encrypted > 0 {
+        say(&format!(
+            "{} of them are encrypted: they are there and have a possible size, but their content was not checked; --identity does it.",
+            found.encrypted
+        ));
+    }
     found.faults.iter().for_each(|fault| say(&format!("fault: {fault}")));
     if found.snapshots == 0 {
         bail!("{target} has no complete snapshot, so nothing can be restored");
@@ -106,7 +130,22 @@ pub(in crate::cli) fn examine(config: &Config) -> Option<(String, Option<String>
         }
         _ => None,
     };
-    Some((describe(target, &summary), wrong))
+    let encryption = match (&config.backup.settings.recipients, summary.encrypted_snapshots) {
+        (Some(keys), _) if summary.is_for(keys) => match summary.snapshots - summary.encrypted_snapshots {
+            0 => format!("encrypted for the {} keys of backup.recipients", keys.count()),
+            n => format!(
+                "encrypted for the {} keys of backup.recipients; {n} earlier snapshots, which are not, stay until backup.retention is over",
+                keys.count()
+            ),
+        },
+        (Some(_), _) => {
+            "not yet encrypted for the keys of backup.recipients: the server encrypts when it is started with them"
+                .to_owned()
+        }
+        (None, 0) => "not encrypted".to_owned(),
+        (None, n) => format!("not encrypted, but {n} earlier snapshots are"),
+    };
+    Some((format!("{}; {encryption}", describe(target, &summary)), wrong))
 }
 
 fn describe(target: &BackupTarget, summary: &Summary) -> String {

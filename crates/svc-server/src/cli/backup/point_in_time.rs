@@ -8,15 +8,15 @@ use std::{
 use anyhow::{Context as _, Result, bail, ensure};
 use chrono::{DateTime, NaiveDateTime};
 use clap::{Arg, ArgMatches};
-use svc_backup::{Moment, restore_database, restore_files};
+use svc_backup::{Moment, check_readable, restore_database, restore_files};
 
-use super::continuous::{from_flag, source, text};
+use super::continuous::{from_flag, identity_flag, source, text};
 use crate::{
     cli::{data::path, output::say},
     config::Config,
 };
 
-pub(super) fn restore_arguments() -> [Arg; 3] {
+pub(super) fn restore_arguments() -> [Arg; 4] {
     [
         Arg::new("at")
             .long("at")
@@ -26,6 +26,7 @@ pub(super) fn restore_arguments() -> [Arg; 3] {
             .value_parser(moment)
             .help("Restore a continuous backup: latest, or a time such as 2026-01-31T12:00:00Z"),
         from_flag().requires("at"),
+        identity_flag().requires("at"),
         path("folder", "Empty folder for the site that --at restores").long("to").value_name("FOLDER").requires("at"),
     ]
 }
@@ -50,6 +51,7 @@ pub(super) fn restore(config: &Config, args: &ArgMatches) -> Result<()> {
     let to: &PathBuf = args.get_one("folder").expect("clap requires it");
     let (target, from) = source(config, args)?;
     ensure!(is_empty(to)?, "{} is not empty: name a new folder with --to", to.display());
+    check_readable(&*from, moment)?;
     // The folder is complete or empty, even if this is interrupted.
     let work = beside(to)?;
     drop(fs::remove_dir_all(&work));
