@@ -109,7 +109,7 @@ mod tests {
             let error = places(&[("SVC_UPLOADS_USE", value)]).unwrap_err();
             assert!(error.contains("`uploads.use` requires `uploads.bucket`"), "{error}");
         }
-        for value in ["", "s3", "folder,folder", "bucket,folder,bucket"] {
+        for value in ["s3", "folder,folder", "bucket,folder,bucket"] {
             assert!(places(&[("SVC_UPLOADS_USE", value)]).is_err(), "{value}");
         }
     }
