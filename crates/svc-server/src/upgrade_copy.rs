@@ -226,7 +226,8 @@ impl Copying<'_> {
             drop(std::fs::remove_file(path));
         }
         let failed = || format!("cannot copy {} before this version writes to it", self.database.display());
-        let bytes = file_size(self.database).map_err(Error::store(failed()))?;
+        // The message of a start without a copy: nothing is to be copied of a file that is no database.
+        let bytes = file_size(self.database).map_err(Error::store("cannot open the database"))?;
         self.make_room(bytes)?;
         let from = former.map_or(UNKNOWN, |build| &build.version);
         let to = self.new_file(from);

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::backup::{Backup, StepResult};
@@ -15,6 +15,9 @@ use crate::error::{Result, StoreError};
 
 /// How long to wait for a program that keeps others from reading. With a write-ahead log, none does.
 const WAIT: Duration = Duration::from_secs(30);
+
+/// Both files exist.
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 /// All pages.
 const ALL: i32 = -1;
@@ -41,14 +44,17 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<u64> {
     copied
 }
 
-/// Size in bytes of a database file with its write-ahead log: at least that of a copy.
+/// Size in bytes of the last committed state of a database file: that of a [copy](copy_file).
 ///
 /// # Errors
-/// If the file cannot be read.
+/// If the file cannot be read, or is no database.
 pub fn file_size(path: &Path) -> Result<u64> {
-    let size = |path: &Path| std::fs::metadata(path).map(|file| file.len());
-    // The log may contain pages that the file does not have yet. It is missing after a proper end.
-    Ok(size(path).map_err(io)? + size(&log_of(path)).unwrap_or(0))
+    let source = open_source(path)?;
+    let number = |pragma: &str| -> Result<u64> {
+        let number: i64 = source.query_row(pragma, [], |row| row.get(0)).map_err(connection::error)?;
+        Ok(number.unsigned_abs())
+    };
+    Ok(number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?))
 }
 
 /// Whether the file system and the permissions let this process write a database file, and create the files that SQLite needs beside it.
@@ -66,12 +72,6 @@ pub fn is_writable(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|file| !file.permissions().readonly())
 }
 
-fn log_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    name.into()
-}
-
 fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io(error)),
@@ -79,15 +79,20 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-fn copy_pages(from: &Path, to: &Path) -> Result<()> {
-    create_private(to);
+/// Opens a database to read it.
+fn open_source(path: &Path) -> Result<Connection> {
     // Not read-only: what a crash has left unfinished in the file is undone or completed first.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let source = Connection::open_with_flags(from, flags).map_err(connection::error)?;
+    let source = Connection::open_with_flags(path, FLAGS).map_err(connection::error)?;
     source.busy_timeout(WAIT).map_err(connection::error)?;
     // A continuous backup may follow the log.
     source.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(connection::error)?;
-    let mut target = Connection::open_with_flags(to, flags).map_err(connection::error)?;
+    Ok(source)
+}
+
+fn copy_pages(from: &Path, to: &Path) -> Result<()> {
+    create_private(to);
+    let source = open_source(from)?;
+    let mut target = Connection::open_with_flags(to, FLAGS).map_err(connection::error)?;
     // It counts only when it is complete.
     target.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF").map_err(connection::error)?;
     let until = Instant::now() + WAIT;
@@ -189,11 +194,12 @@ mod tests {
         writer.keep_log().unwrap();
         writer.raw.execute_batch("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (1)").unwrap();
         drop(writer);
-        let log = std::fs::read(log_of(&path)).unwrap();
+        let log = std::fs::read(folder.path().join("a.db-wal")).unwrap();
         assert!(!log.is_empty());
-        assert_eq!(file_size(&path).unwrap(), std::fs::metadata(&path).unwrap().len() + log.len() as u64);
-        copy_file(&path, &copy).unwrap();
-        assert_eq!(std::fs::read(log_of(&path)).unwrap(), log);
+        let size = file_size(&path).unwrap();
+        assert!(size > std::fs::metadata(&path).unwrap().len(), "the log has more pages");
+        assert_eq!(copy_file(&path, &copy).unwrap(), size);
+        assert_eq!(std::fs::read(folder.path().join("a.db-wal")).unwrap(), log);
         assert_eq!(count(&copy), 1);
     }
 
@@ -204,6 +210,7 @@ mod tests {
         std::fs::write(&path, "no database, but long enough to be looked at. ".repeat(100)).unwrap();
         let error = copy_file(&path, &copy).unwrap_err();
         assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+        assert!(matches!(file_size(&path), Err(StoreError::Corrupt(_))));
         assert!(!copy.exists() && !copy.with_extension("unfinished").exists());
         assert!(copy_file(&folder.path().join("missing"), &copy).is_err() && !folder.path().join("missing").exists());
     }
