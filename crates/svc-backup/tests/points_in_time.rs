@@ -284,7 +284,10 @@ fn damage_and_missing_objects_are_noticed() {
     let root = tempfile::tempdir().unwrap();
     let to = Arc::new(Folder::new(&root.path().join("backup")));
     let database = open(&root.path().join("site.db"));
-    let backup = start(&database, &to);
+    // One snapshot: what comes before another one would not be needed.
+    let settings = BackupSettings { snapshot_interval: Duration::from_secs(3_600), ..settings() };
+    let reader = database.log_reader().unwrap().unwrap();
+    let backup = Backup::start(reader, None, Arc::clone(&to) as Arc<dyn Destination>, settings).unwrap();
     for n in 0..30 {
         write(&database, n);
         std::thread::sleep(Duration::from_millis(10));
