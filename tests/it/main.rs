@@ -39,6 +39,7 @@ mod preview_links;
 mod public_site;
 mod ranked_search;
 mod reference;
+mod remote_site;
 mod resolve;
 mod rest_api;
 mod s3;

@@ -22,13 +22,13 @@ use crate::{
     visitor::user,
 };
 
-const API: &str = "/svc-json/svc/v2";
+pub(crate) const API: &str = "/svc-json/svc/v2";
 
 /// Texts that XML, HTML and SQL have special characters for.
 const HOSTILE: &str = "]]> <![CDATA[ &amp; & < ' \" \\ \u{1F600} 日本 <script>x</script> %s {{7}}";
 
 /// The site of a server, as commands open it.
-fn open(site: &Site, settings: &[(&str, &str)]) -> OpenSite {
+pub(crate) fn open(site: &Site, settings: &[(&str, &str)]) -> OpenSite {
     SiteBuilder::new().open(&config(&site.folder, settings), &"http://127.0.0.1:1".parse().unwrap()).unwrap()
 }
 
@@ -36,14 +36,14 @@ fn read<T>(site: &SiteData, f: impl FnOnce(&mut Db) -> svc_site::SiteResult<T>) 
     site.read(&Context::background(), f).map_err(|error| error.message().to_owned()).unwrap()
 }
 
-fn exported(site: &SiteData, filter: &ExportFilter) -> Vec<u8> {
+pub(crate) fn exported(site: &SiteData, filter: &ExportFilter) -> Vec<u8> {
     let mut file = Vec::new();
     let now = chrono::DateTime::from_timestamp(1_800_000_000, 0).unwrap().naive_utc();
     read(site, |db| export(db, site, filter, now, &mut file, &mut |_| ()));
     file
 }
 
-async fn imported(site: &Arc<SiteData>, file: &[u8], files: bool) -> Result<ImportReport, ImportError> {
+pub(crate) async fn imported(site: &Arc<SiteData>, file: &[u8], files: bool) -> Result<ImportReport, ImportError> {
     let cx = Context::background();
     let found = survey(file).map_err(ImportError::File)?;
     let authors = create_authors(site, &cx, &svc_auth::Caller::anonymous(), &found.authors).await?;
@@ -56,13 +56,13 @@ fn entries(file: &[u8]) -> Vec<Entry> {
     Reader::new(file).collect::<Result<_, _>>().unwrap()
 }
 
-fn items(file: &[u8]) -> Vec<Item> {
+pub(crate) fn items(file: &[u8]) -> Vec<Item> {
     let item = |entry| if let Entry::Item(item) = entry { Some(*item) } else { None };
     entries(file).into_iter().filter_map(item).collect()
 }
 
 /// What an item is on each site: names instead of IDs, and without the host.
-fn comparable(file: &[u8], host: &str) -> BTreeMap<String, Value> {
+pub(crate) fn comparable(file: &[u8], host: &str) -> BTreeMap<String, Value> {
     let (items, all) = (items(file), entries(file));
     let name = |item: &Item| format!("{} {} {}", item.post_type, item.guid, item.date);
     let names: HashMap<i64, String> = items.iter().map(|item| (item.id, name(item))).collect();
@@ -128,7 +128,7 @@ fn comparable(file: &[u8], host: &str) -> BTreeMap<String, Value> {
 }
 
 /// The terms of a file, by taxonomy and slug.
-fn terms_of(file: &[u8]) -> BTreeMap<String, Value> {
+pub(crate) fn terms_of(file: &[u8]) -> BTreeMap<String, Value> {
     let term = |entry| match entry {
         Entry::Term(t) => Some((format!("{} {}", t.taxonomy, t.slug), json!([t.name, t.description, t.parent]))),
         _ => None,
@@ -136,7 +136,7 @@ fn terms_of(file: &[u8]) -> BTreeMap<String, Value> {
     entries(file).into_iter().filter_map(term).collect()
 }
 
-async fn create(site: &Site, admin: &str, collection: &str, body: Value) -> Value {
+pub(crate) async fn create(site: &Site, admin: &str, collection: &str, body: Value) -> Value {
     let created = site.post(&format!("{API}/{collection}"), admin, &body).await;
     assert_eq!(created.status, 201, "{}", created.body);
     created.json()
@@ -157,7 +157,7 @@ async fn upload(site: &Site, admin: &str) -> Value {
 }
 
 /// Fills a site with everything that a file can contain.
-async fn fill(site: &Site, admin: &str) {
+pub(crate) async fn fill(site: &Site, admin: &str) {
     let author = user(site, admin, "ann", "author").await;
     let up = create(site, admin, "categories", json!({"name": "Up & <b>", "slug": "up", "description": HOSTILE})).await;
     let down = create(site, admin, "categories", json!({"name": "Down", "slug": "down", "parent": up["id"]})).await;
@@ -236,7 +236,7 @@ async fn fill(site: &Site, admin: &str) {
 }
 
 /// A site without the sample content.
-async fn empty_site(settings: &[(&str, &str)]) -> Site {
+pub(crate) async fn empty_site(settings: &[(&str, &str)]) -> Site {
     let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), settings).await;
     let empty = |tx: &mut svc_store::Tx| {
         let ids: Vec<_> = posts::identities(tx, svc_model::PostId(0), 100)?.into_iter().map(|post| post.id).collect();

@@ -49,6 +49,11 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
+    /// The output, such as to take what was written so far.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Number of meta values that were left out.
     pub fn n_left_out(&self) -> u64 {
         self.n_left_out

@@ -201,3 +201,48 @@ async fn bad_uploads_are_refused() {
     assert_eq!(change.status, 404, "{}", change.body);
     assert_eq!(send_form(&mut visitor, IMPORT, &page, &[("action", "nonsense")], false).await.status, 400);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_site_is_read_and_imported() {
+    let other = Site::start().await;
+    let other_admin = other.app_password();
+    create(&other, &other_admin, json!({"title": "From <i>there</i> & back", "status": "publish"})).await;
+    create(&other, &other_admin, json!({"title": "A draft there", "status": "draft"})).await;
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [("outgoing.allow", &*other.address.to_string())];
+    let site = Site::start_in(folder, &SiteBuilder::new(), &settings).await;
+    let admin = site.app_password();
+    let mut visitor = logged_in(&site, "admin").await;
+    let page = visitor.get(IMPORT).await.body;
+    let address = format!("http://{}", other.address);
+    for (fields, expected) in [
+        ([("address", ""), ("user", ""), ("password", "")], "Enter the address"),
+        ([("address", "ftp://x"), ("user", "<b>"), ("password", "p")], "Enter the address"),
+        ([("address", "http://example.org"), ("user", "<b>"), ("password", "secret words")], "only sent over HTTPS"),
+        ([("address", "example.org"), ("user", ""), ("password", "secret words")], "neither of them"),
+    ] {
+        let form: Vec<(&str, &str)> = fields.into_iter().chain([("action", "read")]).collect();
+        let refused = send_form(&mut visitor, IMPORT, &page, &form, false).await;
+        assert!(refused.status == 400 && refused.body.contains(expected), "{}: {}", refused.status, refused.body);
+        assert!(!refused.body.contains("<b>") && !refused.body.contains("secret words"), "{}", refused.body);
+    }
+    let (name, password) = other_admin.split_once(':').unwrap();
+    let wrong = [("address", &*address), ("user", name), ("password", "wrong"), ("action", "read")];
+    assert_eq!(send_form(&mut visitor, IMPORT, &page, &wrong, false).await.status, 302);
+    let failed = ended(&mut visitor).await;
+    assert!(failed.contains("does not accept this user name") && failed.contains("Nothing was imported"), "{failed}");
+    let right = [("address", &*address), ("user", name), ("password", password), ("action", "read")];
+    assert_eq!(send_form(&mut visitor, IMPORT, &page, &right, false).await.status, 302);
+    let read = ended(&mut visitor).await;
+    let link = read.split_once("Continue with").unwrap().0.rsplit_once("href=\"").unwrap().1;
+    let assign = visitor.get(&link.split_once('"').unwrap().0.replace("&amp;", "&")).await.body;
+    assert!(assign.contains("post") && assign.contains(&address), "{assign}");
+    let start = [("id", &*field(&assign, "id")), ("author-0", "1"), ("action", "start")];
+    assert_eq!(send_form(&mut visitor, IMPORT, &assign, &start, false).await.status, 302);
+    let page = ended(&mut visitor).await;
+    assert!(page.contains("Complete:"), "{page}");
+    let drafts = format!("{POSTS}?status=draft&context=edit&search=draft+there");
+    let headers = [("Authorization", &*crate::site::basic(&admin))];
+    let drafts = crate::client::send(site.address, "GET", &drafts, &headers, "").await.json();
+    assert_eq!(drafts[0]["title"]["raw"], "A draft there", "{drafts}");
+}

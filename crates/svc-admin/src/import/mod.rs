@@ -1,4 +1,4 @@
-//! The import of WXR files: uploads, who gets the posts of each author, and how far imports are.
+//! The import of WXR files and of other sites: uploads and addresses, who gets the posts of each author, and how far imports are.
 
 mod upload;
 
@@ -9,6 +9,7 @@ use svc_model::UserId;
 use svc_schema::Error;
 use svc_site::transfer::{
     import::{Author, ImportReport},
+    remote::RemoteSite,
     runs::{AuthorChoice, ImportRules, Run, RunState},
 };
 
@@ -43,6 +44,8 @@ struct RunView {
     /// Number of problems that are not listed.
     more: u64,
     runs: bool,
+    /// Whether the other site is read.
+    is_read: bool,
     done: u64,
     total: u64,
 }
@@ -53,6 +56,8 @@ struct AssignView {
     /// What the file contains.
     summary: String,
     from: String,
+    /// What could not be read.
+    left_out: Vec<String>,
     authors: Vec<FieldView>,
     /// Number of authors whose posts the user gets, because there are too many.
     others: usize,
@@ -63,6 +68,9 @@ struct AssignView {
 struct ImportPage {
     page: Layout,
     action: String,
+    /// The address that was refused.
+    address: String,
+    user: String,
     upload: String,
     max_size: u64,
     runs: Vec<RunView>,
@@ -105,10 +113,11 @@ impl AdminRequest<'_> {
     /// The page with the imports of the user.
     pub(crate) async fn show_import(&self) -> Page {
         self.check_import()?;
-        self.import_page(upload::problem(self.param("refused")), StatusCode::OK).await
+        self.import_page(upload::problem(self.param("refused")), StatusCode::OK, ("", "")).await
     }
 
-    async fn import_page(&self, problem: &str, status: StatusCode) -> Page {
+    /// The page, with the address and the user that were refused.
+    async fn import_page(&self, problem: &str, status: StatusCode, (address, user): (&str, &str)) -> Page {
         let runs = self.admin.imports.of_user(self.session.user.id);
         let wanted = self.param("file");
         let waiting = runs.iter().find(|run| run.id == wanted && run.state == RunState::Waiting);
@@ -116,12 +125,14 @@ impl AdminRequest<'_> {
             Some(run) => Some(self.assign_view(run).await?),
             None => None,
         };
-        let is_running = runs.iter().any(|run| matches!(run.state, RunState::Running(_)));
+        let is_running = runs.iter().any(Run::is_busy);
         let mut page = self.layout("Import", &self.import_url()).await?;
         problem.clone_into(&mut page.problem);
         let template = ImportPage {
             page,
             action: self.import_url(),
+            address: address.to_owned(),
+            user: user.to_owned(),
             upload: self.url(IMPORT_FILE, &[]),
             max_size: self.admin.max_upload,
             runs: runs.iter().map(|run| self.run_view(run)).collect(),
@@ -135,6 +146,13 @@ impl AdminRequest<'_> {
     fn run_view(&self, run: &Run) -> RunView {
         let total = run.survey.items.values().fold(0_u64, |sum, n| sum.saturating_add(*n));
         let (report, state, error) = match &run.state {
+            RunState::Reading(0) => (ImportReport::default(), "The site is being read.".to_owned(), None),
+            RunState::Reading(n) => {
+                (ImportReport::default(), format!("The site is being read: {n} posts so far."), None)
+            }
+            RunState::Unreadable(why) => {
+                (ImportReport::default(), "Nothing was imported.".to_owned(), Some(why.clone()))
+            }
             RunState::Waiting => {
                 (ImportReport::default(), format!("{total} posts of all types. Not imported yet."), None)
             }
@@ -148,7 +166,7 @@ impl AdminRequest<'_> {
         let is_waiting = run.state == RunState::Waiting;
         RunView {
             name: run.name.clone(),
-            size: size(run.size),
+            size: if run.size > 0 { size(run.size) } else { String::new() },
             id: run.id.clone(),
             assign: if is_waiting { self.url(IMPORT, &[("file", &run.id)]) } else { String::new() },
             state,
@@ -156,6 +174,7 @@ impl AdminRequest<'_> {
             more: report.n_problems.saturating_sub(report.problems.len() as u64),
             problems: report.problems,
             runs: matches!(run.state, RunState::Running(_)),
+            is_read: matches!(run.state, RunState::Reading(_)),
             done: report.bytes,
             total: run.size,
         }
@@ -196,18 +215,27 @@ impl AdminRequest<'_> {
             id: run.id.clone(),
             summary: format!("{}; {} terms", parts.join(", "), run.survey.terms),
             from: run.survey.site.base_url.clone(),
+            left_out: run.left_out.clone(),
             authors: authors.iter().take(MAX_AUTHORS).enumerate().filter_map(field).collect(),
             others: authors.len().saturating_sub(MAX_AUTHORS),
         })
     }
 
-    /// Begins an import, or forgets one.
+    /// Begins to read a site or an import, or forgets one.
     pub(crate) async fn change_import(&self, form: &Form) -> Page {
         self.check_import()?;
         let (user, id) = (self.session.user.id, form.get("id"));
         let imports = &self.admin.imports;
         match form.get("action") {
             "forget" => imports.forget(user, id),
+            "read" => {
+                let (address, name) = (form.get("address"), form.get("user"));
+                let remote = RemoteSite::new(address, name, form.get("password"));
+                let begun = remote.and_then(|remote| imports.read(&self.admin.pages.identities.site, user, remote));
+                if let Err(error) = begun {
+                    return self.refused_import(error, (address, name)).await;
+                }
+            }
             "start" => {
                 let run = imports.of_user(user).into_iter().find(|run| run.id == id);
                 let authors = run.map(|run| run.survey.authors.clone()).unwrap_or_default();
@@ -222,17 +250,20 @@ impl AdminRequest<'_> {
                 let any_html = self.can("unfiltered_html");
                 let rules = ImportRules { files: !form.get("files").is_empty(), any_html };
                 let started = imports.start(&self.parts.cx, site, caller, id, rules, choice).await;
-                match started {
-                    Ok(()) => {}
-                    Err(error) if error.status() < 500 => {
-                        let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST);
-                        return self.import_page(error.message(), status).await;
-                    }
-                    Err(error) => return Err(error),
+                if let Err(error) = started {
+                    return self.refused_import(error, ("", "")).await;
                 }
             }
             _ => return Err(crate::posts::unknown_action()),
         }
         Ok(PrivateResponse::redirect(&self.import_url()))
+    }
+
+    async fn refused_import(&self, error: Error, shown: (&str, &str)) -> Page {
+        if error.status() >= 500 && error.status() != 503 {
+            return Err(error);
+        }
+        let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::BAD_REQUEST);
+        self.import_page(error.message(), status, shown).await
     }
 }

@@ -24,10 +24,10 @@ pub(super) fn path(name: &'static str, help: &'static str) -> Arg {
 
 pub(super) fn import_command() -> Command {
     Command::new("import")
-        .about("Import a dump of a WordPress database into an empty database, or content from a WXR file")
+        .about("Import a dump of a WordPress database into an empty database, or content from a WXR file or a WordPress site")
         .arg(
-            path("dump", "Output of mysqldump or mariadb-dump, optionally gzipped; or a WXR file")
-                .value_name("DUMP.sql[.gz]|FILE.xml")
+            path("dump", "Output of mysqldump or mariadb-dump, optionally gzipped; a WXR file; or the address of a WordPress site")
+                .value_name("DUMP.sql[.gz]|FILE.xml|https://SITE")
                 .required(true),
         )
         .arg(
@@ -54,6 +54,9 @@ pub(super) fn import_command() -> Command {
 
 pub(super) fn import(builder: &SiteBuilder, config: &Config, args: &ArgMatches) -> Result<()> {
     let dump: &PathBuf = args.get_one("dump").expect("clap requires it");
+    if let Some(address) = dump.to_str().filter(|text| text.starts_with("https://") || text.starts_with("http://")) {
+        return wxr::run_import_of_site(builder, config, args, address);
+    }
     if wxr::is_xml(dump)? {
         return wxr::run_import(builder, config, args, dump);
     }

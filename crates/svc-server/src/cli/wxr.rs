@@ -1,4 +1,4 @@
-//! WXR files: `export --wxr`, and `import` of a file that is not a dump of a database.
+//! WXR files: `export --wxr`, and `import` of a file that is not a dump of a database, or of another site.
 
 use std::{
     collections::HashMap,
@@ -12,6 +12,7 @@ use crate::config::SiteUrl;
 use anyhow::{Context as _, Result, anyhow, bail};
 use chrono::{NaiveDate, Utc};
 use clap::{Arg, ArgAction, ArgMatches};
+use indicatif::ProgressBar;
 use svc_auth::Caller;
 use svc_model::UserId;
 use svc_site::{
@@ -19,6 +20,7 @@ use svc_site::{
     transfer::{
         export::{ExportFilter, export, types},
         import::{ImportOptions, ImportReport, Survey, create_authors, import, survey},
+        remote::{RemoteSite, download},
     },
 };
 use svc_store::{Db, terms, users};
@@ -47,8 +49,18 @@ pub(super) fn export_args() -> [Arg; 7] {
 }
 
 /// The flags of imports of WXR files.
-pub(super) fn import_args() -> [Arg; 4] {
+pub(super) fn import_args() -> [Arg; 6] {
     [
+        Arg::new("user")
+            .long("user")
+            .value_name("LOGIN")
+            .requires("password-file")
+            .help("Site: read it as this user, an administrator; without it, what visitors see is imported"),
+        Arg::new("password-file")
+            .long("password-file")
+            .value_name("FILE")
+            .requires("user")
+            .help("Site: file with an application password of that user; `-` for standard input"),
         Arg::new("attachments")
             .long("attachments")
             .action(ArgAction::SetTrue)
@@ -137,8 +149,37 @@ fn find_user(site: &Site, login: &str) -> Result<UserId> {
     Ok(user.with_context(|| format!("there is no user `{login}`"))?.id)
 }
 
-pub(super) fn run_import(builder: &SiteBuilder, config: &Config, args: &ArgMatches, path: &Path) -> Result<()> {
+pub(super) fn run_import_of_site(
+    builder: &SiteBuilder,
+    config: &Config,
+    args: &ArgMatches,
+    address: &str,
+) -> Result<()> {
+    let user = args.get_one::<String>("user").map_or("", String::as_str);
+    let password = match args.get_one::<String>("password-file").map(String::as_str) {
+        None => String::new(),
+        Some("-") => std::io::read_to_string(std::io::stdin()).context("cannot read the password")?,
+        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?,
+    };
+    let remote = RemoteSite::new(address, user, &password).map_err(|error| anyhow!("{}", error.message()))?;
     let site = open(builder, config)?;
+    let bar = ProgressBar::new_spinner();
+    let progress = |n: u64| {
+        bar.set_message(format!("{n} posts read"));
+        bar.tick();
+        true
+    };
+    let read = block_on(download(&site, &remote, &progress))?.map_err(|error| anyhow!("{}", error.message()))?;
+    bar.finish_and_clear();
+    read.left_out.iter().for_each(|reason| say(reason));
+    import_file(&site, args, &read.file)
+}
+
+pub(super) fn run_import(builder: &SiteBuilder, config: &Config, args: &ArgMatches, path: &Path) -> Result<()> {
+    import_file(&open(builder, config)?, args, path)
+}
+
+fn import_file(site: &Arc<Site>, args: &ArgMatches, path: &Path) -> Result<()> {
     let reading = || format!("cannot read {}", path.display());
     let open_file = || -> Result<BufReader<File>> { Ok(BufReader::new(File::open(path).with_context(reading)?)) };
     let length = std::fs::metadata(path).with_context(reading)?.len();
@@ -146,10 +187,10 @@ pub(super) fn run_import(builder: &SiteBuilder, config: &Config, args: &ArgMatch
     let file = open_file()?;
     let bar = progress_bar(length);
     let report = block_on(async {
-        let options = options(&site, args, &found).await?;
+        let options = options(site, args, &found).await?;
         let progress = bar.clone();
         let show = move |report: &ImportReport| progress.set_position(report.bytes);
-        import(&site, &Context::background(), file, options, &show).await.map_err(anyhow::Error::new)
+        import(site, &Context::background(), file, options, &show).await.map_err(anyhow::Error::new)
     })??;
     bar.finish_and_clear();
     say(&format!(

@@ -21,6 +21,18 @@ errors! {
     /// The file is larger than a request may be.
     too_large = 413 "rest_upload_too_large" "The file is too large.";
 
+    /// Another site is read.
+    site_is_read = 409 "rest_import_runs" "Another site is being read. Wait until that has ended, or remove it.";
+
+    /// The address of another site is none.
+    no_address = 400 "rest_no_address" "Enter the address of a site, such as https://example.org.";
+
+    /// A name without a password, or a password without a name.
+    half_credentials = 400 "rest_half_credentials" "Enter a user name with an application password, or neither of them.";
+
+    /// The password would be sent without encryption.
+    no_https = 400 "rest_no_https" "A password is only sent over HTTPS. Enter an address with https://.";
+
     /// The caller may not create users.
     cannot_create_users = 403 "rest_cannot_create_user" "You are not allowed to create users.";
 }
@@ -28,6 +40,11 @@ errors! {
 /// The file is no WXR file, or is damaged.
 pub(crate) fn no_wxr(why: &impl std::fmt::Display) -> Error {
     super::error("rest_no_wxr", &format!("The file cannot be read: {why}."), 400)
+}
+
+/// Another site cannot be read.
+pub(crate) fn no_site(why: &str) -> Error {
+    super::error("rest_no_site", &format!("The site cannot be read: {why}."), 400)
 }
 
 /// A temporary file could not be written or read.

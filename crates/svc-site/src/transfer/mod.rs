@@ -1,10 +1,12 @@
 //! Export and import of content as WXR files: authors, terms, and posts of all types with their meta, terms and comments.
 //!
-//! Options, users' passwords, revisions and files are not part of such a file: a backup has those.
+//! The content of another site is read by its REST API into such a file. Options, users' passwords, revisions and files are not part of
+//! it: a backup has those.
 
 pub mod download;
 pub mod export;
 pub mod import;
+pub mod remote;
 pub mod runs;
 pub mod upload;
 

@@ -1,4 +1,5 @@
-//! Imports of files that users have uploaded: what waits for a decision, runs or has ended in this process.
+//! Imports of files that users have uploaded, and of other sites, which are read into a file: what is read, waits for a decision, runs or
+//! has ended in this process.
 //!
 //! They are kept in memory. If the server is stopped, what was imported stays, and the file can be imported again.
 
@@ -20,7 +21,10 @@ use crate::{
     Access, Site,
     blocking::run_blocking,
     errors::transfer as errors,
-    transfer::import::{ImportOptions, ImportReport, Survey, create_authors, import, survey},
+    transfer::{
+        import::{ImportOptions, ImportReport, Survey, create_authors, import, survey},
+        remote::{RemoteSite, download},
+    },
 };
 
 /// Number of imports that are remembered; the oldest ones that do not run are forgotten.
@@ -50,6 +54,10 @@ pub struct ImportRules {
 /// The state of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunState {
+    /// The other site is read: the number of posts so far.
+    Reading(u64),
+    /// The other site cannot be read. The reason is for people.
+    Unreadable(String),
     /// The user has not decided about the authors.
     Waiting,
     /// It runs.
@@ -58,22 +66,48 @@ pub enum RunState {
     Ended(ImportReport, Option<String>),
 }
 
-/// An import of an uploaded file.
+/// An import of an uploaded file, or of another site.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The ID, which only the user who uploaded the file knows.
+    /// The ID, which only the user who has begun the import knows.
     pub id: String,
-    /// The user who uploaded the file.
+    /// The user who has begun the import.
     pub user: UserId,
-    /// Name of the file, as sent.
+    /// Name of the file, as sent, or address of the site.
     pub name: String,
     /// Size of the file, in bytes.
     pub size: u64,
     /// What the file contains.
     pub survey: Arc<Survey>,
+    /// What of the other site could not be read, and why.
+    pub left_out: Vec<String>,
     /// The state.
     pub state: RunState,
-    file: Arc<TempPath>,
+    /// `None` as long as the other site is read.
+    file: Option<Arc<TempPath>>,
+}
+
+impl Run {
+    fn new(user: UserId, name: String, state: RunState) -> Result<Self, Error> {
+        let id = random_text(ID_LENGTH).map_err(|_| errors::no_password())?.expose().to_owned();
+        Ok(Run { id, user, name, size: 0, survey: Arc::default(), left_out: Vec::new(), state, file: None })
+    }
+
+    /// Whether it does something at this moment.
+    pub fn is_busy(&self) -> bool {
+        matches!(self.state, RunState::Reading(_) | RunState::Running(_))
+    }
+}
+
+/// Reads a file, and returns what it contains and its size.
+async fn examine(file: &Arc<TempPath>) -> Result<(Survey, u64), Error> {
+    let path = Arc::clone(file);
+    let found = run_blocking(move || {
+        let opened = File::open(&*path)?;
+        let size = opened.metadata()?.len();
+        Ok::<_, std::io::Error>(survey(BufReader::new(opened)).map(|found| (found, size)))
+    });
+    found.await?.map_err(|error| errors::disk(&error))?.map_err(|error| errors::no_wxr(&error))
 }
 
 /// An import that waits again if it is not kept, such as when the client has gone.
@@ -125,6 +159,12 @@ async fn users_of_authors(
     Ok(authors)
 }
 
+/// Logs that the task of an import has failed, and returns what its user reads.
+fn failed(error: &tokio::task::JoinError) -> String {
+    tracing::error!(%error, "an import failed");
+    "The failure has been logged.".to_owned()
+}
+
 /// The imports of a process.
 #[derive(Clone, Default)]
 pub struct ImportRuns(Arc<Mutex<Vec<Run>>>);
@@ -140,23 +180,66 @@ impl ImportRuns {
     /// 400 if it is no WXR file; 503 if too many imports run.
     pub async fn add(&self, user: UserId, name: String, file: TempPath) -> Result<String, Error> {
         let file = Arc::new(file);
-        let path = Arc::clone(&file);
-        let found = run_blocking(move || {
-            let opened = File::open(&*path)?;
-            let size = opened.metadata()?.len();
-            Ok::<_, std::io::Error>(survey(BufReader::new(opened)).map(|found| (found, size)))
-        });
-        let (found, size) =
-            found.await?.map_err(|error| errors::disk(&error))?.map_err(|error| errors::no_wxr(&error))?;
-        let id = random_text(ID_LENGTH).map_err(|_| errors::no_password())?.expose().to_owned();
-        let run = Run { id: id.clone(), user, name, size, survey: Arc::new(found), state: RunState::Waiting, file };
+        let (found, size) = examine(&file).await?;
+        let run = Run::new(user, name, RunState::Waiting)?;
+        let id = run.id.clone();
+        self.push(Run { size, survey: Arc::new(found), file: Some(file), ..run })?;
+        Ok(id)
+    }
+
+    /// Adds an import. The oldest one that does nothing is forgotten, if there are many.
+    fn push(&self, run: Run) -> Result<(), Error> {
         let mut runs = self.lock();
+        // Two sites at a time would take the outgoing requests that others need.
+        if matches!(run.state, RunState::Reading(_)) && runs.iter().any(|run| matches!(run.state, RunState::Reading(_)))
+        {
+            return Err(errors::site_is_read());
+        }
         if runs.len() >= MAX_IMPORTS {
-            let oldest = runs.iter().position(|run| !matches!(run.state, RunState::Running(_)));
+            let oldest = runs.iter().position(|run| !run.is_busy());
             runs.remove(oldest.ok_or_else(errors::too_many_imports)?);
         }
         runs.push(run);
-        Ok(id)
+        Ok(())
+    }
+
+    /// Begins to read another site, in a task of its own. The import waits for a decision when that has ended.
+    ///
+    /// # Errors
+    /// 409 if another site is read; 503 if too many imports run.
+    pub fn read(&self, site: &Arc<Site>, user: UserId, remote: RemoteSite) -> Result<(), Error> {
+        let run = Run::new(user, remote.address().to_owned(), RunState::Reading(0))?;
+        let id = run.id.clone();
+        self.push(run)?;
+        let (runs, site) = (self.clone(), Arc::clone(site));
+        tokio::spawn(async move {
+            let (own, of) = (runs.clone(), id.clone());
+            let work = tokio::spawn(async move {
+                // A run that was forgotten is not continued.
+                let progress = |n: u64| own.change(&of, |run| run.state = RunState::Reading(n));
+                let read = download(&site, &remote, &progress).await?;
+                let file = Arc::new(read.file);
+                let (found, size) = examine(&file).await?;
+                own.change(&of, |run| {
+                    *run = Run {
+                        size,
+                        survey: Arc::new(found),
+                        left_out: read.left_out,
+                        state: RunState::Waiting,
+                        file: Some(file),
+                        ..run.clone()
+                    };
+                });
+                Ok::<(), Error>(())
+            });
+            let why = match work.await {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error.message().to_owned(),
+                Err(error) => failed(&error),
+            };
+            runs.change(&id, |run| run.state = RunState::Unreadable(why));
+        });
+        Ok(())
     }
 
     /// The imports of a user, the newest first.
@@ -169,10 +252,13 @@ impl ImportRuns {
         self.lock().retain(|run| run.id != id || run.user != user || matches!(run.state, RunState::Running(_)));
     }
 
+    /// Changes an import. Returns whether it is still there.
+    fn change(&self, id: &str, f: impl FnOnce(&mut Run)) -> bool {
+        self.lock().iter_mut().find(|run| run.id == id).map(f).is_some()
+    }
+
     fn set_state(&self, id: &str, state: RunState) {
-        if let Some(run) = self.lock().iter_mut().find(|run| run.id == id) {
-            run.state = state;
-        }
+        self.change(id, |run| run.state = state);
     }
 
     /// Begins an import that waits, in a task of its own: one at a time, so that two do not create the same posts. `choice` is asked for
@@ -207,18 +293,18 @@ impl ImportRuns {
         tokio::spawn(async move {
             let (own, id) = (runs.clone(), run.id.clone());
             let work = tokio::spawn(async move { own.import(&site, &run, options).await });
-            let ended = work.await.unwrap_or_else(|error| {
-                tracing::error!(%error, "an import failed");
-                RunState::Ended(ImportReport::default(), Some("The failure has been logged.".to_owned()))
-            });
+            let ended =
+                work.await.unwrap_or_else(|error| RunState::Ended(ImportReport::default(), Some(failed(&error))));
             runs.set_state(&id, ended);
         });
         Ok(())
     }
 
     async fn import(&self, site: &Arc<Site>, run: &Run, options: ImportOptions) -> RunState {
-        let file = match File::open(&*run.file) {
-            Ok(file) => BufReader::new(file),
+        let opened = run.file.as_ref().map(|path| File::open(&**path)).transpose();
+        let file = match opened {
+            Ok(Some(file)) => BufReader::new(file),
+            Ok(None) => return RunState::Ended(ImportReport::default(), Some("There is no file.".to_owned())),
             Err(error) => return RunState::Ended(ImportReport::default(), Some(error.to_string())),
         };
         let last = Mutex::new(ImportReport::default());
