@@ -7,6 +7,7 @@ use super::{
     Options,
     load::Request,
     measure::{Load, Row, Value, compare},
+    recording,
     rows::{N_CLIENTS, find, same},
     site::Site,
 };
@@ -46,5 +47,6 @@ pub(super) fn rows(options: &Options) -> Result<Vec<Row>> {
     let ours = Load { clients: site.clients(N_CLIENTS, &through), server };
     let comparison = compare(options, &ours, &theirs, 3)?;
     rows.push(Row::ratio("gateway: replayed list, over WordPress", &comparison, None));
+    rows.extend(recording::rows(&gateway, &options.wordpress)?);
     Ok(rows)
 }

@@ -9,6 +9,7 @@ mod gateway;
 mod load;
 mod measure;
 mod micro;
+mod recording;
 mod replicas;
 pub mod resources;
 mod rows;

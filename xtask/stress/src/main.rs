@@ -7,6 +7,7 @@ mod connections;
 mod gateway;
 mod imports;
 mod memory;
+mod nginx;
 mod own_reads;
 mod pages;
 mod races;

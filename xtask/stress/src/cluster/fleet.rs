@@ -3,7 +3,7 @@
 use std::{
     net::TcpListener,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -14,6 +14,7 @@ use svc_test_databases::galera::Galera;
 use xtask_support::server::{self, Server, exchange};
 
 use super::load::UPSTREAM;
+use crate::nginx::{self, Proxy};
 
 /// Number of nodes and servers.
 pub(super) const SIZE: usize = 3;
@@ -33,22 +34,10 @@ pub(super) struct Fleet {
     folder: tempfile::TempDir,
 }
 
-struct Proxy {
-    child: Child,
-    address: String,
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _ended = self.child.wait();
-    }
-}
-
 impl Fleet {
     /// Starts everything; `None` if a program is not installed.
     pub(super) fn start(program: &Path) -> Result<Option<Self>> {
-        if Command::new("nginx").arg("-v").output().is_err() {
+        if !nginx::is_installed() {
             return Ok(None);
         }
         let Some(cluster) = Galera::start(SIZE)? else { return Ok(None) };
@@ -60,7 +49,7 @@ impl Fleet {
             listeners.iter().map(|l| Ok(l.local_addr()?.port())).collect::<std::io::Result<_>>()?;
         drop(listeners);
         let front = ports.pop().context("no port for the proxy")?;
-        let proxy = Proxy::start(folder.path(), front, &ports)?;
+        let proxy = Proxy::start(folder.path(), front, &ports, "max_fails=2 fail_timeout=2s", UPSTREAM)?;
         let mut fleet = Fleet {
             program: program.to_owned(),
             proxy,
@@ -110,7 +99,7 @@ impl Fleet {
 
     /// The URL of the proxy.
     pub(super) fn front(&self) -> &str {
-        &self.proxy.address
+        self.proxy.address()
     }
 
     /// The URL of a server.
@@ -158,31 +147,6 @@ impl Fleet {
             }
         }
         Ok(())
-    }
-}
-
-impl Proxy {
-    fn start(folder: &Path, port: u16, servers: &[u16]) -> Result<Self> {
-        let upstream: String =
-            servers.iter().map(|port| format!("server 127.0.0.1:{port} max_fails=2 fail_timeout=2s; ")).collect();
-        // A write is sent to another server only if the first one has not got it.
-        let text = format!(
-            "daemon off; master_process off; error_log stderr crit; pid {folder}/nginx.pid;\n\
-             events {{ worker_connections 512; }}\n\
-             http {{ access_log off; client_max_body_size 32m; client_body_temp_path {folder}/body; proxy_temp_path {folder}/temp;\n\
-             fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;\n\
-             upstream servers {{ {upstream} }}\n\
-             server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://servers; proxy_set_header Host $http_host;\n\
-             proxy_set_header X-Forwarded-For $http_x_forwarded_for;\n\
-             add_header {UPSTREAM} $upstream_addr always;\n\
-             proxy_connect_timeout 1s; proxy_read_timeout 4s; proxy_next_upstream error timeout http_503; }} }} }}\n",
-            folder = folder.display()
-        );
-        let file = folder.join("nginx.conf");
-        std::fs::write(&file, text)?;
-        let mut nginx = Command::new("nginx");
-        let child = nginx.arg("-e").arg("stderr").arg("-c").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Proxy { child: child.spawn().context("cannot run nginx")?, address: format!("http://127.0.0.1:{port}") })
     }
 }
 

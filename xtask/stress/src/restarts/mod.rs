@@ -2,7 +2,10 @@
 //!
 //! First this process is the supervisor, as systemd is with a socket unit: it binds the socket and passes it to each server (`LISTEN_FDS`). Then a
 //! server with a socket of its own restarts in place, by SIGHUP: with other settings, and with another program, which first copies the database.
+//! And two servers behind a proxy are restarted one after the other ([`proxy`]).
 //! Each request has a connection of its own, so that the restart of a moment meets connections in all states.
+
+mod proxy;
 
 use std::{
     collections::BTreeSet,
@@ -54,11 +57,14 @@ pub(crate) fn run(effort: &Effort) -> Result<Vec<Report>> {
     let n_restarts = if effort.long { 100 } else { 5 };
     let program = effort.program()?;
     let n_upgrades = effort.upgrades.unwrap_or(if effort.long { 20 } else { 3 });
-    Ok(vec![
+    let other = effort.other()?;
+    let mut reports = vec![
         with_socket(&program, n_restarts)?,
         by_signal(&program, n_restarts)?,
-        by_upgrade(&program, effort.other()?.as_deref(), n_upgrades)?,
-    ])
+        by_upgrade(&program, other.as_deref(), n_upgrades)?,
+    ];
+    reports.extend(proxy::run(&program, other.as_deref(), n_restarts, n_upgrades)?);
+    Ok(reports)
 }
 
 /// Restarts that stop a server and start the next one with the same socket.
