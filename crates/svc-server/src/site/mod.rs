@@ -437,8 +437,9 @@ impl OpenSite {
         let profiling = Profiling::new(self.config.slow_request, &self.site.brand);
         let (streams, urls) = (self.streams.clone(), self.server().route_urls().clone());
         let files_at = [uploads::PATH, uploads::THEMES_PATH].map(|path| format!("{}{path}/", self.home.path()));
-        let whole = tower::service_fn(
-            move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
+        // Shared, because each request has a service of its own: it is cloned, and what it contains is not.
+        let whole =
+            Arc::new(move |request: Request| -> BoxFuture<'static, std::result::Result<Response, Infallible>> {
                 let request = mark(&renderer, &*lanes, request);
                 let is_priced = request.extensions().get::<ReportEffort>().is_some();
                 let path = request.uri().path();
@@ -475,10 +476,9 @@ impl OpenSite {
                         Ok(response)
                     })
                 }
-            },
-        );
+            });
         svc_listen::middleware_stack(
-            whole,
+            tower::service_fn(move |request| whole(request)),
             &self.config.limits,
             self.config.access_log.clone(),
             self.compression.clone(),
