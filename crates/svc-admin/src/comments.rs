@@ -36,7 +36,7 @@ impl AdminRequest<'_> {
             .query("search", self.param("s"))
             .query("post", self.param("p"))
             .query("_fields", "id,post,author_name,author_email,date,content,link,status,_links");
-        let reply = self.paged(call, PER_PAGE).send().await?;
+        let Some(reply) = self.read_page(call, PER_PAGE).await? else { return Ok(self.to_first_page()) };
         let comments = items(&reply.data);
         let titles = self.titles_of(comments.iter().filter_map(|comment| comment["post"].as_i64()).collect()).await?;
         let mut views = Vec::new();

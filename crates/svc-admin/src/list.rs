@@ -4,11 +4,12 @@ use askama::Template;
 use http::StatusCode;
 use svc_http::Cost;
 use svc_login::{Form, PrivateResponse};
+use svc_schema::Error;
 
 use crate::{
     form::{Control, FormView},
     layout::{self, Layout, Link},
-    request::{AdminRequest, Call, Reply},
+    request::{AdminRequest, Call, Reply, items},
 };
 
 /// Number of rows of a page.
@@ -205,13 +206,33 @@ impl AdminRequest<'_> {
         page_number(&self.parts.query)
     }
 
-    /// The page of a list that the URL names: by the cursor of the page before, which costs the same far into the list, or by number.
-    pub(crate) fn paged<'a>(&self, call: Call<'a>, per_page: u64) -> Call<'a> {
+    /// The page of a list that the URL names: by a cursor of the page before or after, which costs the same far into the list, or by number.
+    /// `None` if it does not exist (any more), for [`Self::to_first_page`]: the number is too large, the cursor is one of another list,
+    /// or nothing is left between it and an end of the list.
+    ///
+    /// # Errors
+    /// Other errors of the REST API.
+    pub(crate) async fn read_page(&self, call: Call<'_>, per_page: u64) -> Result<Option<Reply>, Error> {
         let (call, cursor) = (call.query("per_page", per_page.to_string()), self.param(CURSOR));
-        if cursor.is_empty() && self.page_number() > 1 {
-            return call.query("page", self.page_number().to_string());
-        }
-        call.value(CURSOR, cursor.into())
+        let call = if cursor.is_empty() && self.page_number() > 1 {
+            call.query("page", self.page_number().to_string())
+        } else {
+            call.value(CURSOR, cursor.into())
+        };
+        let reply = match call.send().await {
+            Err(error) if matches!(error.code(), "rest_post_invalid_page_number" | "rest_invalid_cursor") => {
+                return Ok(None);
+            }
+            reply => reply?,
+        };
+        let is_at_end = reply.previous.is_empty() || reply.next.is_empty();
+        let is_gone = !cursor.is_empty() && is_at_end && items(&reply.data).is_empty();
+        Ok((!is_gone).then_some(reply))
+    }
+
+    /// Redirects to the first page of the shown list.
+    pub(crate) fn to_first_page(&self) -> PrivateResponse {
+        PrivateResponse::redirect(&self.with(&[]))
     }
 
     /// The URL of the shown list with this parameter replaced; an empty value removes it.
@@ -228,12 +249,20 @@ impl AdminRequest<'_> {
     pub(crate) fn pager(&self, reply: &Reply) -> Pager {
         let page = self.page_number();
         let to = |page: u64, cursor: &str| self.with(&[("paged", &page.to_string()), (CURSOR, cursor)]);
+        // With cursors, what follows is known; the numbers are those of a list that may have changed meanwhile.
+        let by_cursor = !reply.previous.is_empty() || !reply.next.is_empty();
+        let has_next = if by_cursor { !reply.next.is_empty() } else { page < reply.pages };
         Pager {
             page,
-            pages: reply.pages,
+            pages: reply.pages.max(page),
             total: reply.total,
-            previous: if page > 1 { to(page.saturating_sub(1), "") } else { String::new() },
-            next: if page < reply.pages { to(page.saturating_add(1), &reply.next) } else { String::new() },
+            previous: match page {
+                0 | 1 => String::new(),
+                2 => self.with(&[]),
+                _ if by_cursor && reply.previous.is_empty() => self.with(&[]),
+                _ => to(page - 1, &reply.previous),
+            },
+            next: if has_next { to(page.saturating_add(1), &reply.next) } else { String::new() },
         }
     }
 

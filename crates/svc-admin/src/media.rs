@@ -31,7 +31,7 @@ impl AdminRequest<'_> {
             .query("media_type", KINDS.iter().map(|(kind, _)| *kind).find(|known| *known == kind).unwrap_or_default())
             .query("search", self.param("s"))
             .query("_fields", "id,title,date,alt_text,media_type,mime_type,source_url,media_details,post,_links");
-        let reply = self.paged(call, PER_PAGE).send().await?;
+        let Some(reply) = self.read_page(call, PER_PAGE).await? else { return Ok(self.to_first_page()) };
         let is_grid = self.param("view") == "grid";
         let other_view = match is_grid {
             true => Link::new("Show as a list", self.with(&[("view", "")])),

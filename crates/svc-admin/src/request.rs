@@ -32,6 +32,8 @@ pub(crate) struct Reply {
     pub(crate) total: u64,
     /// Number of pages of a list.
     pub(crate) pages: u64,
+    /// The cursor of the previous page of a list that is read with cursors; empty on the first one.
+    pub(crate) previous: String,
     /// The cursor of the next page of a list that is read with cursors; empty at the end.
     pub(crate) next: String,
     /// The state of the object, for [`Call::if_match`].
@@ -175,7 +177,8 @@ impl Call<'_> {
             served.headers.get(&header).and_then(|text| text.parse().ok()).unwrap_or(0)
         };
         let (total, pages) = (number("Total"), number("TotalPages"));
-        let next = served.headers.get("Link").map(next_cursor).unwrap_or_default();
+        let links = served.headers.get("Link").unwrap_or_default();
+        let (previous, next) = (cursor_of(links, "prev"), cursor_of(links, "next"));
         let Validators { state, .. } = served.validators;
         let data = served.body.into_value();
         if served.status.is_client_error() || served.status.is_server_error() {
@@ -183,7 +186,7 @@ impl Call<'_> {
             let error = error.with_data(data["data"].clone()).with_status(served.status.as_u16());
             return Err(error);
         }
-        Ok(Reply { data, total, pages, next, state: state.unwrap_or_default() })
+        Ok(Reply { data, total, pages, previous, next, state: state.unwrap_or_default() })
     }
 
     /// The number of items on all pages of a list.
@@ -196,10 +199,11 @@ impl Call<'_> {
     }
 }
 
-/// The cursor in the link to the next page, of the values of a `Link` header.
-fn next_cursor(links: &str) -> String {
-    let next = links.split('<').filter_map(|link| link.split_once('>')).find(|(_, rest)| rest.contains("rel=\"next\""));
-    let query = next.and_then(|(url, _)| url.split_once('?')).map_or("", |(_, query)| query);
+/// The cursor in the link with this relation, of the values of a `Link` header; empty if there is none.
+fn cursor_of(links: &str, relation: &str) -> String {
+    let relation = format!("rel=\"{relation}\"");
+    let link = links.split('<').filter_map(|link| link.split_once('>')).find(|(_, rest)| rest.contains(&relation));
+    let query = link.and_then(|(url, _)| url.split_once('?')).map_or("", |(_, query)| query);
     Form::parse(query).get("cursor").to_owned()
 }
 

@@ -57,7 +57,7 @@ impl AdminRequest<'_> {
         let page = self.layout(&info.plural, &self.terms_url(&info.name)).await?;
         let call = self.get(&info.rest_base).query("context", "edit").query("search", self.param("s"));
         let call = call.query("_fields", "id,name,slug,count,parent,link,_links");
-        let reply = self.paged(call, PER_PAGE).send().await?;
+        let Some(reply) = self.read_page(call, PER_PAGE).await? else { return Ok(self.to_first_page()) };
         let types = self.types().await?;
         let of_type = types.iter().find(|post_type| post_type.taxonomies.contains(&info.name));
         let is_search = !self.param("s").is_empty();

@@ -46,7 +46,7 @@ impl AdminRequest<'_> {
         if let by @ ("name" | "email" | "registered_date") = self.param("orderby") {
             call = call.query("orderby", by).query("order", if self.param("order") == "desc" { "desc" } else { "asc" });
         }
-        let reply = self.paged(call, PER_PAGE).send().await?;
+        let Some(reply) = self.read_page(call, PER_PAGE).await? else { return Ok(self.to_first_page()) };
         let roles = self.roles()?;
         let option = |(value, label): &(String, String)| (value.clone(), label.clone(), value == role);
         let all = (String::new(), "All roles".to_owned(), role.is_empty());

@@ -33,13 +33,13 @@ pub(crate) fn with_page(
     let links = match &page.links {
         PageLinks::Pages => paging.links(url, query),
         PageLinks::Uncounted { more } => paging.links_of_uncounted(url, &with_booleans(query), *more),
-        PageLinks::Cursor(next) => {
-            let link = |cursor: &Arc<str>| {
+        PageLinks::Cursor { previous, next } => {
+            let link = |(relation, cursor): (_, &Option<Arc<str>>)| {
                 let mut query = with_booleans(query);
-                query.insert("cursor".to_owned(), cursor.as_ref().into());
-                ("next", svc_php::query::extend_url(url, &query))
+                query.insert("cursor".to_owned(), cursor.as_deref()?.into());
+                Some((relation, svc_php::query::extend_url(url, &query)))
             };
-            next.iter().map(link).collect()
+            [("prev", previous), ("next", next)].into_iter().filter_map(link).collect()
         }
     };
     with_page_links(response, links)

@@ -1,7 +1,12 @@
 //! Pages of lists beyond WordPress's page numbers: cursors, and lists that are not counted.
 //!
-//! A cursor is the position of the last item of a page: its sort values, which the caller may not be allowed to read. It is
-//! therefore encrypted, with the site's keys, and bound to the list with its filters.
+//! A cursor is a place between two items of a list, and a direction: the page that begins there, or the page that ends there. The
+//! place is that behind an item, as the item's sort values, which the caller may not be allowed to read. It is therefore
+//! encrypted, with the site's keys, and bound to the list with its filters.
+//!
+//! The links of a page have its two ends. Where it was begun is known from the request, so that only the other end is read.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 use svc_resource::{Paging, Params};
@@ -27,7 +32,7 @@ const NEUTRAL: [&str; 4] = ["context", "cursor", "per_page", "_total"];
 /// Adds the parameters of a list.
 pub(crate) fn add_params<Q>(p: &mut Params<Q>) {
     let cursor = string().max_length(MAX_CURSOR).describe(
-        "Cursor from the `next` link of the previous page; empty for the first page. It keeps its place while items are added and removed.",
+        "Cursor from the `next` or `prev` link of a page; empty for the first page. It keeps its place while items are added and removed.",
     );
     p.add("cursor", cursor).unlisted();
     let total =
@@ -35,10 +40,19 @@ pub(crate) fn add_params<Q>(p: &mut Params<Q>) {
     p.add("_total", total).unlisted();
 }
 
+/// Where a page is in a list that is read with cursors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Cursor {
+    /// The place; `None` for the beginning of the list.
+    place: Option<Beyond>,
+    /// Whether the page ends there.
+    backwards: bool,
+}
+
 /// How a request selects a page of a list.
 pub(crate) struct ListPage {
-    /// What the page follows; `Some(None)` for the first page of a list that is read with cursors.
-    cursor: Option<Option<Beyond>>,
+    /// `None` for a page by its number.
+    cursor: Option<Cursor>,
     has_total: bool,
     /// The list that cursors belong to.
     list: String,
@@ -58,13 +72,11 @@ impl ListPage {
             return Err(errors::cursor_with_page());
         }
         let list = list_of(req);
-        let beyond = match sent {
-            "" => None,
-            sent => {
-                Some(site.open(PURPOSE, &list, sent).and_then(|text| parse(&text)).ok_or_else(errors::invalid_cursor)?)
-            }
+        let cursor = match sent {
+            "" => Cursor::default(),
+            sent => site.open(PURPOSE, &list, sent).and_then(|text| parse(&text)).ok_or_else(errors::invalid_cursor)?,
         };
-        Ok(ListPage { cursor: Some(beyond), has_total, list })
+        Ok(ListPage { cursor: Some(cursor), has_total, list })
     }
 
     /// Whether the list is read with cursors.
@@ -77,9 +89,10 @@ impl ListPage {
         let bounds = query.bounds();
         *bounds.total = self.has_total;
         *bounds.next = self.cursor.is_some() || !self.has_total;
-        if let Some(beyond) = &self.cursor {
+        if let Some(cursor) = &self.cursor {
             *bounds.offset = 0;
-            bounds.beyond.clone_from(beyond);
+            bounds.beyond.clone_from(&cursor.place);
+            *bounds.backwards = cursor.backwards;
         }
         query
     }
@@ -91,20 +104,27 @@ impl ListPage {
         found: &Page<Id>,
         paging: Paging,
     ) -> Result<CachedPage> {
-        let next = match (&self.cursor, &found.next, found.ids.last()) {
-            (Some(_), Some(position), Some(last)) => {
-                let text = text(position, (*last).into());
-                Some(site.seal(PURPOSE, &self.list, &text).ok_or_else(errors::no_keys)?)
-            }
-            _ => None,
-        };
-        let links = match self.cursor {
-            Some(_) => PageLinks::Cursor(next.map(Into::into)),
+        let links = match &self.cursor {
+            Some(cursor) => self.links(site, cursor, found)?,
             None if self.has_total => PageLinks::Pages,
             None => PageLinks::Uncounted { more: found.next.is_some() },
         };
         let ids = found.ids.iter().map(|id| (*id).into()).collect();
         Ok(CachedPage { ids, paging, has_total: self.has_total, links })
+    }
+
+    /// The cursors of the pages before and after the one that `cursor` has selected.
+    fn links<Id: Copy + Into<i64>>(&self, site: &Site, cursor: &Cursor, found: &Page<Id>) -> Result<PageLinks> {
+        let sealed = |place: String, backwards| -> Result<Arc<str>> {
+            let text = text(&place, backwards);
+            Ok(site.seal(PURPOSE, &self.list, &text).ok_or_else(errors::no_keys)?.into())
+        };
+        // Whether something is left there is not known; it was when the cursor was made.
+        let begun = cursor.place.as_ref().map(|place| sealed(self::place(place), !cursor.backwards)).transpose()?;
+        let goes_on = |(id, position): &(Id, Position)| sealed(behind((*id).into(), position), cursor.backwards);
+        let goes_on = found.next.as_ref().map(goes_on).transpose()?;
+        let (previous, next) = if cursor.backwards { (goes_on, begun) } else { (begun, goes_on) };
+        Ok(PageLinks::Cursor { previous, next })
     }
 }
 
@@ -117,19 +137,44 @@ fn list_of(req: &Request) -> String {
     list
 }
 
-/// A position as JSON, or the item's id if it is too long.
-fn text(position: &Position, id: i64) -> String {
+/// A place as JSON.
+fn place(place: &Beyond) -> String {
+    match place {
+        Beyond::Position(position) => position_text(position),
+        Beyond::Item(id) => id.to_string(),
+    }
+}
+
+/// The place behind an item as JSON: its position, or its id if this is too long.
+fn behind(id: i64, position: &Position) -> String {
+    let text = position_text(position);
+    if text.len() <= MAX_POSITION { text } else { id.to_string() }
+}
+
+fn position_text(position: &Position) -> String {
     let value = |value: &SortValue| match value {
         SortValue::Int(n) => Value::from(*n),
         SortValue::Text(text) => Value::from(text.as_str()),
         SortValue::Number(bits) => Value::from(vec![*bits]),
     };
-    let text = Value::from(position.0.iter().map(value).collect::<Vec<_>>()).to_string();
-    if text.len() <= MAX_POSITION { text } else { id.to_string() }
+    Value::from(position.0.iter().map(value).collect::<Vec<_>>()).to_string()
 }
 
-fn parse(text: &str) -> Option<Beyond> {
-    match serde_json::from_str(text).ok()? {
+/// What a cursor contains: the place, in an object if the page ends there.
+fn text(place: &str, backwards: bool) -> String {
+    if backwards { format!("{{\"to\":{place}}}") } else { place.to_owned() }
+}
+
+fn parse(text: &str) -> Option<Cursor> {
+    let (place, backwards) = match serde_json::from_str(text).ok()? {
+        Value::Object(mut end) => (end.swap_remove("to")?, true),
+        place => (place, false),
+    };
+    parse_place(place).map(|place| Cursor { place: Some(place), backwards })
+}
+
+fn parse_place(place: Value) -> Option<Beyond> {
+    match place {
         Value::Number(id) => id.as_i64().map(Beyond::Item),
         Value::Array(values) => {
             let value = |value: Value| match value {
@@ -150,14 +195,26 @@ mod tests {
 
     #[test]
     fn positions_are_read_as_they_were_written() {
-        let position = |text: &str| Position(vec![SortValue::Text(text.to_owned()), SortValue::Int(-5)]);
-        for value in ["", "2024-01-01 00:00:00", "\"\\\u{0}é"] {
-            assert_eq!(parse(&text(&position(value), 5)), Some(Beyond::Position(position(value))));
-        }
-        assert_eq!(parse(&text(&position(&"x".repeat(2_000)), 7)), Some(Beyond::Item(7)));
+        let at = |text: &str| Position(vec![SortValue::Text(text.to_owned()), SortValue::Int(-5)]);
         let number = Position(vec![SortValue::Number((-0.1_f64).to_bits()), SortValue::Int(3)]);
-        assert_eq!(parse(&text(&number, 3)), Some(Beyond::Position(number)));
-        for other in ["", "[", "[1.5]", "[null]", "{}", "\"5\"", "1e300"] {
+        for position in [at(""), at("2024-01-01 00:00:00"), at("\"\\\u{0}é{}"), number] {
+            for backwards in [false, true] {
+                let cursor = Cursor { place: Some(Beyond::Position(position.clone())), backwards };
+                assert_eq!(parse(&text(&behind(5, &position), backwards)), Some(cursor.clone()));
+                assert_eq!(parse(&text(&place(cursor.place.as_ref().unwrap()), backwards)), Some(cursor));
+            }
+        }
+        let stamp = "2024-01-01 00:00:00";
+        assert_eq!(
+            text(&behind(5, &at(stamp)), false),
+            format!("[\"{stamp}\",-5]"),
+            "cursors that were issued stay valid"
+        );
+        let long = behind(7, &at(&"x".repeat(2_000)));
+        for (written, backwards) in [(&long, false), (&text(&long, true), true)] {
+            assert_eq!(parse(written), Some(Cursor { place: Some(Beyond::Item(7)), backwards }));
+        }
+        for other in ["", "[", "[1.5]", "[null]", "{}", "{\"to\":{\"to\":5}}", "{\"from\":5}", "\"5\"", "1e300"] {
             assert_eq!(parse(other), None, "{other}");
         }
     }

@@ -99,8 +99,8 @@ pub(crate) enum PageLinks {
         /// Whether another page follows.
         more: bool,
     },
-    /// By the cursor of the next page, if one follows.
-    Cursor(Option<Arc<str>>),
+    /// By the cursors of the pages before and after, if there are such.
+    Cursor { previous: Option<Arc<str>>, next: Option<Arc<str>> },
 }
 
 impl CachedPage {
@@ -110,8 +110,11 @@ impl CachedPage {
     }
 
     fn size(&self) -> usize {
-        let cursor = if let PageLinks::Cursor(Some(cursor)) = &self.links { cursor.len() } else { 0 };
-        8 * self.ids.len() + cursor
+        let cursors = match &self.links {
+            PageLinks::Pages | PageLinks::Uncounted { .. } => 0,
+            PageLinks::Cursor { previous, next } => [previous, next].into_iter().flatten().map(|text| text.len()).sum(),
+        };
+        8 * self.ids.len() + cursors
     }
 }
 

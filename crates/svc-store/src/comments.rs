@@ -130,7 +130,7 @@ pub fn query(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     position::page(db, q, find, position_of)
 }
 
-/// The sort expressions of a list, most significant first.
+/// The sort expressions of a list in the direction of reading, most significant first.
 fn order(q: &CommentQuery) -> Vec<SortKey> {
     let col = |name: &'static str| Expr::col(("c", name));
     let (first, tie) = match q.order_by {
@@ -145,7 +145,8 @@ fn order(q: &CommentQuery) -> Vec<SortKey> {
         CommentOrderBy::Parent => (Some(SortKey::int(col("comment_parent"), q.order)), Order::Desc),
         CommentOrderBy::Type => (Some(SortKey::text(col("comment_type"), q.order)), Order::Desc),
     };
-    first.into_iter().chain([SortKey::int(col("comment_ID"), tie)]).collect()
+    let keys = first.into_iter().chain([SortKey::int(col("comment_ID"), tie)]).collect();
+    position::directed(keys, q.backwards)
 }
 
 /// The position of a comment in a list.
@@ -183,7 +184,7 @@ fn find(db: &mut Db, q: &CommentQuery) -> Result<Page<CommentId>> {
     }
     let keys = order(q);
     if let Some(Beyond::Position(position)) = &q.beyond {
-        let behind = position::behind(&keys, position)?;
+        let behind = position::behind(&keys, position, q.backwards)?;
         for branch in &mut branches {
             branch.and_where(behind.clone());
         }

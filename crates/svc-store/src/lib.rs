@@ -64,8 +64,9 @@ pub struct Page<Id> {
     pub ids: Vec<Id>,
     /// Number of matches, ignoring limit and offset.
     pub total: Option<u64>,
-    /// The position of the last item, if it was requested and others follow.
-    pub next: Option<Position>,
+    /// Where the list goes on, if it was requested and the list does: the last item on the page, with its position. If the list is read
+    /// backwards, the last item before the page.
+    pub next: Option<(Id, Position)>,
 }
 
 /// Sort direction.

@@ -1,4 +1,5 @@
-//! Positions in ordered lists, from which a later query continues, whatever has been inserted or deleted meanwhile.
+//! Positions in ordered lists, from which a later query continues in both directions, whatever has been inserted or deleted
+//! meanwhile.
 //!
 //! A position consists of the sort values of an item, the last of which is unique, so it remains when the item is deleted.
 
@@ -22,7 +23,7 @@ pub enum SortValue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position(pub Vec<SortValue>);
 
-/// What a list continues after.
+/// The place behind an item of a list, at which a page begins or, read backwards, ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// This position, whether an item is there or not.
@@ -64,6 +65,11 @@ impl SortKey {
         SortKey { by: by.into(), order, kind: SortKind::Number }
     }
 
+    /// The same expression in the opposite direction.
+    fn reversed(self) -> Self {
+        SortKey { order: self.order.reversed(), ..self }
+    }
+
     /// Compares the expression with a value.
     fn compare(&self, value: &SortValue, is_inclusive: bool) -> Expr {
         let by = self.by.clone();
@@ -85,11 +91,17 @@ fn bound(value: &SortValue) -> Expr {
     }
 }
 
-/// Matches the items behind a position in a list with this order.
+/// The sort expressions in the direction in which a list is read.
+pub(crate) fn directed(keys: Vec<SortKey>, backwards: bool) -> Vec<SortKey> {
+    if backwards { keys.into_iter().map(SortKey::reversed).collect() } else { keys }
+}
+
+/// Matches the items behind a position in a list with this order; if the list is read backwards ([`directed`]), also the item
+/// at the position, so that the two directions have no item in common and none between them.
 ///
 /// # Errors
 /// [`StoreError::NoPosition`] if the position is one of a list with another order.
-pub(crate) fn behind(keys: &[SortKey], position: &Position) -> Result<Expr> {
+pub(crate) fn behind(keys: &[SortKey], position: &Position, backwards: bool) -> Result<Expr> {
     let of_this_order = |(key, value): (&SortKey, &SortValue)| match value {
         SortValue::Int(_) => key.kind == SortKind::Int,
         SortValue::Text(_) => key.kind == SortKind::Text,
@@ -105,7 +117,7 @@ pub(crate) fn behind(keys: &[SortKey], position: &Position) -> Result<Expr> {
         let ties = key.compare(value, false).or(rest);
         key.compare(value, true).and(ties)
     };
-    Ok(pairs.fold(last.compare(value, false), behind))
+    Ok(pairs.fold(last.compare(value, backwards), behind))
 }
 
 /// Reads the sort values of the row that `statement` selects, which has no columns yet. `None` if there is no row.
@@ -135,7 +147,9 @@ pub struct Bounds<'q> {
     pub total: &'q mut bool,
     /// Only what follows.
     pub beyond: &'q mut Option<Beyond>,
-    /// Whether to return the position of the last item.
+    /// Whether to read backwards from there.
+    pub backwards: &'q mut bool,
+    /// Whether to return where the list goes on.
     pub next: &'q mut bool,
 }
 
@@ -145,9 +159,9 @@ pub trait Continued: Clone {
     fn bounds(&mut self) -> Bounds<'_>;
 }
 
-/// Runs a query that may continue after an item, and whose page may have the position of its last item.
+/// Runs a query that may continue after an item or end with one, and whose page may have the place where the list goes on.
 ///
-/// `find` returns the page of a list without these; `position` the position of an item.
+/// `find` returns the page of a list without these, in the direction of reading; `position` the position of an item.
 pub(crate) fn page<Q: Continued, Id: Copy + Into<i64>>(
     db: &mut Db,
     q: &Q,
@@ -156,11 +170,12 @@ pub(crate) fn page<Q: Continued, Id: Copy + Into<i64>>(
 ) -> Result<Page<Id>> {
     let mut listed = q.clone();
     let bounds = listed.bounds();
-    if !*bounds.next && bounds.beyond.is_none() {
+    let backwards = *bounds.backwards;
+    if !*bounds.next && bounds.beyond.is_none() && !backwards {
         return find(db, q);
     }
     // The total is that of the whole list.
-    let counts_separately = *bounds.total && bounds.beyond.is_some();
+    let counts_separately = *bounds.total && (bounds.beyond.is_some() || backwards);
     *bounds.total &= !counts_separately;
     let limit = bounds.limit.filter(|_| std::mem::take(bounds.next));
     if let Some(limit) = limit {
@@ -172,16 +187,21 @@ pub(crate) fn page<Q: Continued, Id: Copy + Into<i64>>(
     }
     let mut page = find(db, &listed)?;
     if let Some(limit) = limit.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| page.ids.len() > *limit) {
+        // The next page begins behind the last item of this one; read backwards, it ends with the first item that is left out.
+        let at = if backwards { Some(limit) } else { limit.checked_sub(1) };
+        if let Some(id) = at.and_then(|at| page.ids.get(at).copied()) {
+            page.next = position(db, q, id.into())?.map(|position| (id, position));
+        }
         page.ids.truncate(limit);
-        page.next = match page.ids.last() {
-            Some(last) => position(db, q, (*last).into())?,
-            None => None,
-        };
+    }
+    if backwards {
+        page.ids.reverse();
     }
     if counts_separately {
         let mut counted = q.clone();
         let bounds = counted.bounds();
         (*bounds.limit, *bounds.offset, *bounds.beyond, *bounds.next) = (Some(0), 0, None, false);
+        *bounds.backwards = false;
         page.total = find(db, &counted)?.total;
     }
     Ok(page)

@@ -30,7 +30,10 @@ macro_rules! list_query {
                 pub total: bool,
                 /// Only what follows in the order of the list. The total is that of the whole list.
                 pub beyond: Option<crate::Beyond>,
-                /// Whether to return the position of the last item on the page ([`crate::Page::next`]).
+                /// Whether to read backwards: the last items up to the one of `beyond`, with it, or those at the end of the list. The items
+                /// are returned in the order of the list; `offset` skips the last ones.
+                pub backwards: bool,
+                /// Whether to return where the list goes on ([`crate::Page::next`]).
                 pub next: bool,
             }
         }
@@ -61,8 +64,8 @@ macro_rules! list_query {
 
         impl crate::position::Continued for $query {
             fn bounds(&mut self) -> crate::position::Bounds<'_> {
-                let Self { limit, offset, total, beyond, next, .. } = self;
-                crate::position::Bounds { limit, offset, total, beyond, next }
+                let Self { limit, offset, total, beyond, backwards, next, .. } = self;
+                crate::position::Bounds { limit, offset, total, beyond, backwards, next }
             }
         }
     };

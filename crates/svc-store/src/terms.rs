@@ -259,7 +259,7 @@ fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
     page.column(("t", "term_id"));
     let order = order(q);
     if let Some(Beyond::Position(position)) = &q.beyond {
-        page.and_where(position::behind(&order, position)?);
+        page.and_where(position::behind(&order, position, q.backwards)?);
     }
     for key in order {
         page.order_by_expr(key.by, key.order.into());
@@ -274,7 +274,7 @@ fn find(db: &mut Db, q: &TermQuery) -> Result<Page<TermId>> {
     )
 }
 
-/// The sort expressions of a list, most significant first.
+/// The sort expressions of a list in the direction of reading, most significant first.
 fn order(q: &TermQuery) -> Vec<SortKey> {
     let col = |table: &'static str, name: &'static str| Expr::col((table, name));
     let text = |table, name| Some(SortKey::text(col(table, name), q.order));
@@ -296,7 +296,8 @@ fn order(q: &TermQuery) -> Vec<SortKey> {
         }
     };
     let tie = if q.order_by == TermOrderBy::Id { q.order } else { Order::Asc };
-    first.into_iter().chain([SortKey::int(col("t", "term_id"), tie)]).collect()
+    let keys = first.into_iter().chain([SortKey::int(col("t", "term_id"), tie)]).collect();
+    position::directed(keys, q.backwards)
 }
 
 /// The position of a term in a list.

@@ -157,7 +157,7 @@ pub fn query(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
     position::page(db, q, find, position_of)
 }
 
-/// The sort expressions of a list, most significant first.
+/// The sort expressions of a list in the direction of reading, most significant first.
 fn order(q: &UserQuery) -> Vec<SortKey> {
     let col = |name: &'static str| Expr::col(("u", name));
     let text = |name| Some(SortKey::text(col(name), q.order));
@@ -176,7 +176,8 @@ fn order(q: &UserQuery) -> Vec<SortKey> {
         UserOrderBy::Url => text("user_url"),
     };
     let tie = if q.order_by == UserOrderBy::Id { q.order } else { Order::Asc };
-    first.into_iter().chain([SortKey::int(col("ID"), tie)]).collect()
+    let keys = first.into_iter().chain([SortKey::int(col("ID"), tie)]).collect();
+    position::directed(keys, q.backwards)
 }
 
 /// The position of a user in a list.
@@ -194,7 +195,7 @@ fn find(db: &mut Db, q: &UserQuery) -> Result<Page<UserId>> {
     page.column(("u", "ID"));
     let order = order(q);
     if let Some(Beyond::Position(position)) = &q.beyond {
-        page.and_where(position::behind(&order, position)?);
+        page.and_where(position::behind(&order, position, q.backwards)?);
     }
     for key in order {
         page.order_by_expr(key.by, key.order.into());

@@ -104,15 +104,23 @@ async fn columns_are_chosen() {
     );
 }
 
+/// The path of the page before or after the shown one; empty if there is none.
+fn other_page(page: &str, relation: &str) -> String {
+    let link = page.split_once(&format!("rel=\"{relation}\" href=\""));
+    link.map_or("", |(_, rest)| rest.split('"').next().unwrap()).replace("&#38;", "&")
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_page_keeps_its_place() {
+async fn the_pages_before_and_after_keep_their_place() {
     let site = Site::start().await;
     let admin = site.app_password();
+    let mut ids = Vec::new();
     for n in 0..60 {
-        create(&site, &admin, json!({"title": format!("Post {n:02}")})).await;
+        ids.push(create(&site, &admin, json!({"title": format!("Post {n:02}")})).await["id"].to_string());
     }
     let mut visitor = logged_in(&site, "admin").await;
     let (mut seen, mut path) = (Vec::new(), format!("{LIST}?orderby=title&post_status=draft"));
+    let list = path.clone();
     for number in 1.. {
         let page = visitor.get(&path).await;
         assert_eq!(page.status, 200, "{path}: {}", page.body);
@@ -120,16 +128,54 @@ async fn the_next_page_keeps_its_place() {
         seen.extend(titles(&page.body));
         // What is added before the page moves nothing.
         create(&site, &admin, json!({"title": "Post 00 again"})).await;
-        let Some((_, rest)) = page.body.split_once("rel=\"next\" href=\"") else { break };
-        path = rest.split('"').next().unwrap().replace("&#38;", "&");
+        let next = other_page(&page.body, "next");
+        if next.is_empty() {
+            break;
+        }
+        path = next;
         assert!(path.contains("cursor=") && path.contains(&format!("paged={}", number + 1)), "{path}");
     }
     let expected: Vec<String> = (0..60).map(|n| format!("Post {n:02}")).collect();
     assert_eq!(seen, expected);
+    // So do the pages before.
+    let back = other_page(&visitor.get(&path).await.body, "prev");
+    assert!(back.contains("cursor=") && back.contains("paged=2"), "{back}");
+    let second = visitor.get(&back).await.body;
+    assert_eq!(titles(&second), expected[25..50]);
+    assert!(second.contains("63 items, page 2 of 3"), "{second}");
+    assert_eq!(titles(&visitor.get(&other_page(&second, "next")).await.body), expected[50..]);
+    assert_eq!(other_page(&second, "prev"), list, "the first page has no number");
+    // By number, all links are numbers.
+    let third = visitor.get(&format!("{list}&paged=3")).await.body;
+    assert_eq!((titles(&third).len(), other_page(&third, "next")), (13, String::new()));
+    assert_eq!(other_page(&third, "prev"), format!("{list}&paged=2"));
+    let second = visitor.get(&format!("{list}&paged=2")).await.body;
+    assert_eq!(other_page(&second, "next"), format!("{list}&paged=3"));
+    assert_eq!(other_page(&second, "prev"), list);
     // A cursor of another list leads to the first page.
     let other = visitor.get(&path.replace("orderby=title", "orderby=date")).await;
     assert_eq!((other.status, other.header("location")), (302, "/wp-admin/edit.php?orderby=date&post_status=draft"));
-    assert_eq!(titles(&visitor.get(&format!("{LIST}?orderby=title&post_status=draft&paged=2")).await.body).len(), 25);
+    for path in ["edit-comments.php", "users.php", "upload.php", "edit-tags.php?taxonomy=category"] {
+        let (path, separator) = (format!("/wp-admin/{path}"), if path.contains('?') { '&' } else { '?' });
+        let other = visitor.get(&format!("{path}{separator}paged=2&cursor=AAAA")).await;
+        assert_eq!((other.status, other.header("location")), (302, &*path));
+    }
+    // So does one with nothing before it.
+    let page = visitor.get(&list).await.body;
+    let nonce = field(&page, "_svcnonce");
+    let added = visitor.get(&format!("{LIST}?s=again&post_status=draft")).await.body;
+    let added: Vec<String> =
+        added.split("name=\"post\" value=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
+    assert_eq!(added.len(), 3);
+    let mut form = vec![("_svcnonce", &*nonce), ("action", "trash")];
+    form.extend(ids[..50].iter().chain(&added).map(|id| ("post", &**id)));
+    assert_eq!(visitor.submit(LIST, &form).await.status, 302);
+    let gone = visitor.get(&back).await;
+    assert_eq!((gone.status, gone.header("location")), (302, &*list));
+    // What is left is the first page, whatever number it had.
+    let last = visitor.get(&path).await.body;
+    assert_eq!(titles(&last), expected[50..]);
+    assert!(last.contains("10 items, page 3 of 3"), "{last}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -90,12 +90,7 @@ impl AdminRequest<'_> {
         {
             call = call.query("orderby", by).query("order", if self.param("order") == "desc" { "desc" } else { "asc" });
         }
-        let reply = match self.paged(call, PER_PAGE).send().await {
-            Err(error) if matches!(error.code(), "rest_post_invalid_page_number" | "rest_invalid_cursor") => {
-                return Ok(PrivateResponse::redirect(&self.with(&[])));
-            }
-            reply => reply?,
-        };
+        let Some(reply) = self.read_page(call, PER_PAGE).await? else { return Ok(self.to_first_page()) };
         let posts = items(&reply.data);
         let mut authors: Vec<i64> = posts.iter().filter_map(|post| post["author"].as_i64()).collect();
         authors.sort_unstable();

@@ -137,7 +137,8 @@ impl TermList {
         }
         let mut page = terms::query(db, &q)?;
         if !q.include_empty.is_empty() && q.total {
-            let counted = q.include_empty(Vec::new()).limit(Some(1)).offset(0).beyond(None).next(false);
+            let counted = q.include_empty(Vec::new()).limit(Some(1)).offset(0);
+            let counted = counted.beyond(None).backwards(false).next(false);
             page.total = terms::query(db, &counted)?.total;
         }
         Ok(page)

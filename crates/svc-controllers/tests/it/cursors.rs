@@ -28,30 +28,52 @@ fn link(response: &TestResponse, relation: &str) -> Option<String> {
 
 /// The query of the link to the next page.
 fn next(response: &TestResponse) -> Option<String> {
-    link(response, "next").map(|url| url.split_once('?').unwrap().1.to_owned())
+    query_of(response, "next")
 }
 
-/// The cursor of the next page.
-fn cursor(response: &TestResponse) -> String {
-    let query = next(response).unwrap();
+/// The query of the link to the previous page.
+fn previous(response: &TestResponse) -> Option<String> {
+    query_of(response, "prev")
+}
+
+fn query_of(response: &TestResponse, relation: &str) -> Option<String> {
+    link(response, relation).map(|url| url.split_once('?').unwrap().1.to_owned())
+}
+
+/// The cursor of the page before or after.
+fn cursor(response: &TestResponse, relation: &str) -> String {
+    let query = query_of(response, relation).unwrap();
     query.split('&').find_map(|pair| pair.strip_prefix("cursor=")).unwrap().to_owned()
 }
 
-/// All ids of a list that is read with cursors, three at a time.
+/// All ids of a list that is read with cursors, three at a time, to the end and back.
 async fn walk(h: &Harness, user: i64, route: &str, query: &str) -> Vec<i64> {
-    let mut all = Vec::new();
-    let mut query = format!("{query}&per_page=3&cursor=");
-    for _ in 0..100 {
+    let read = async |query: String| {
         let page = h.get(user, route, &query).await;
         assert_eq!(page.status, 200, "{route}?{query}: {:?}", page.body);
-        assert_eq!(link(&page, "prev"), None, "{route}?{query}");
-        all.extend(ids(&page.body));
+        page
+    };
+    let mut queries = vec![format!("{query}&per_page=3&cursor=")];
+    let mut pages = Vec::new();
+    let last = loop {
+        let page = read(queries.last().unwrap().clone()).await;
+        assert_eq!(previous(&page).is_some(), !pages.is_empty(), "{route}?{query}");
+        pages.push(ids(&page.body));
+        assert!(pages.len() < 100, "{route}?{query}: the list does not end");
         match next(&page) {
-            Some(next) => query = next,
-            None => return all,
+            Some(next) => queries.push(next),
+            None => break page,
         }
+    };
+    let mut back = previous(&last);
+    for (at, expected) in pages.iter().enumerate().rev().skip(1) {
+        let page = read(back.expect("a link to the page before")).await;
+        assert_eq!(ids(&page.body), *expected, "{route}?{query}");
+        assert_eq!(next(&page).as_ref(), queries.get(at + 1), "{route}?{query}");
+        back = previous(&page);
     }
-    panic!("{route}?{query}: the list does not end");
+    assert_eq!(back, None, "{route}?{query}: before the first page");
+    pages.concat()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,12 +106,113 @@ async fn walks_return_the_list() {
     assert_eq!(walk(&h, NOBODY, POSTS, "include=999999").await, [0_i64; 0]);
 }
 
+/// Creates a public post whose text has the word `walked`.
+async fn create(h: &Harness, title: &str) -> i64 {
+    let body = json!({"title": title, "status": "publish", "content": "walked"});
+    let created = h.json(ADMIN, Method::POST, POSTS, body).await;
+    assert_eq!(created.status, 201, "{:?}", created.body);
+    created.body["id"].as_i64().unwrap()
+}
+
+async fn delete(h: &Harness, id: i64) {
+    assert_eq!(h.json(ADMIN, Method::DELETE, &format!("{POSTS}/{id}"), json!({"force": true})).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_before_keep_their_place() {
+    let h = harness();
+    let mut posts = Vec::new();
+    for title in ["b", "d", "f", "h", "j", "l"] {
+        posts.push(create(&h, title).await);
+    }
+    let [b, d, f, h_, j, l] = posts[..] else { panic!("six posts") };
+    let list = "search=walked&orderby=title&order=asc&per_page=2&cursor=";
+    let read = async |query: Option<String>| h.get(NOBODY, POSTS, &query.expect("a link")).await;
+    let first = read(Some(list.to_owned())).await;
+    let second = read(next(&first)).await;
+    let third = read(next(&second)).await;
+    assert_eq!((ids(&second.body), ids(&third.body)), (vec![f, h_], vec![j, l]));
+    // What is deleted is replaced from the pages before; what is added between is read.
+    delete(&h, f).await;
+    let e = create(&h, "e").await;
+    let back = read(previous(&third)).await;
+    assert_eq!(ids(&back.body), [e, h_]);
+    delete(&h, e).await;
+    let back = read(previous(&third)).await;
+    assert_eq!(ids(&back.body), [d, h_]);
+    // Nothing is repeated: the first page is what is left before.
+    let start = read(previous(&back)).await;
+    assert_eq!((ids(&start.body), previous(&start)), (vec![b], None));
+    assert_eq!(ids(&read(next(&start)).await.body), [d, h_]);
+    let a = create(&h, "a").await;
+    let a2 = create(&h, "a2").await;
+    let start = read(previous(&back)).await;
+    assert_eq!(ids(&start.body), [a2, b]);
+    let start = read(previous(&start)).await;
+    assert_eq!((ids(&start.body), previous(&start)), (vec![a], None));
+    // Nothing is left before.
+    for id in [a, a2, b] {
+        delete(&h, id).await;
+    }
+    let start = read(previous(&back)).await;
+    assert_eq!((start.status, &start.body, previous(&start)), (200, &json!([]), None));
+    assert_eq!(start.header("X-SVC-Total"), Some("4"));
+    assert_eq!(ids(&read(next(&start)).await.body), [d, h_], "the first page");
+    // Nothing is left behind.
+    let place = next(&second);
+    for id in [j, l] {
+        delete(&h, id).await;
+    }
+    let end = read(place).await;
+    assert_eq!((end.status, &end.body, next(&end)), (200, &json!([]), None));
+    assert_eq!(ids(&read(previous(&end)).await.body), [d, h_]);
+}
+
+/// Links of pages are cached with them, and change with the list.
+#[tokio::test(flavor = "multi_thread")]
+async fn links_of_cached_pages_are_current() {
+    let h = harness();
+    let first = h.get(NOBODY, POSTS, "per_page=2&cursor=").await;
+    let second = next(&first).unwrap();
+    let back = previous(&h.get(NOBODY, POSTS, &second).await).unwrap();
+    let statements = h.statements();
+    for _ in 0..2 {
+        let page = h.get(NOBODY, POSTS, &second).await;
+        assert_eq!((previous(&page), next(&page).is_some()), (Some(back.clone()), true));
+    }
+    assert_eq!(h.statements(), statements, "the page was cached");
+    assert_eq!(previous(&h.get(NOBODY, POSTS, &back).await), None);
+    create(&h, "new").await;
+    assert!(previous(&h.get(NOBODY, POSTS, &back).await).is_some(), "there is a post before now");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_directions_cost_the_same() {
+    let h = harness();
+    let third = {
+        let first = h.get(NOBODY, POSTS, "per_page=2&cursor=&_fields=id").await;
+        let second = h.get(NOBODY, POSTS, &next(&first).unwrap()).await;
+        h.get(NOBODY, POSTS, &next(&second).unwrap()).await
+    };
+    let cost = async |query: &str| {
+        h.get(NOBODY, POSTS, query).await;
+        h.site.store.versions().change_all();
+        let before = h.statements();
+        h.get(NOBODY, POSTS, query).await;
+        h.statements() - before
+    };
+    let (onward, back) = (next(&third).unwrap(), previous(&third).unwrap());
+    assert_eq!(cost(&onward).await, cost(&back).await, "each page has one query for its links");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn totals_stay_unless_they_are_not_wanted() {
     let h = harness();
     let first = h.get(NOBODY, POSTS, "per_page=2&cursor=").await;
     let second = h.get(NOBODY, POSTS, &next(&first).unwrap()).await;
-    for page in [&first, &second] {
+    let back = h.get(NOBODY, POSTS, &previous(&second).unwrap()).await;
+    assert_eq!(ids(&back.body), ids(&first.body));
+    for page in [&first, &second, &back] {
         assert_eq!((page.header("X-SVC-Total"), page.header("X-SVC-TotalPages")), (Some("51"), Some("26")));
     }
     for route in [POSTS, "/svc/v2/categories", "/svc/v2/users", "/svc/v2/comments"] {
@@ -129,12 +252,28 @@ async fn lists_without_cursors_are_unchanged() {
 async fn forged_cursors_are_refused() {
     let h = harness();
     let page = h.get(NOBODY, POSTS, "per_page=2&cursor=&orderby=title").await;
-    let good = cursor(&page);
+    let page = h.get(NOBODY, POSTS, &next(&page).unwrap()).await;
+    for relation in ["next", "prev"] {
+        refuses_others(&h, &cursor(&page, relation)).await;
+    }
+    let long = h.get(NOBODY, POSTS, &format!("cursor={}", "A".repeat(2_049))).await;
+    assert_eq!((long.status, long.code()), (400, "rest_invalid_param"));
+    for other in ["page=1", "page=2", "offset=0", "offset=3"] {
+        let refused = h.get(NOBODY, POSTS, &format!("cursor=&{other}")).await;
+        assert_eq!((refused.status, refused.code()), (400, "rest_cursor_with_page"), "{other}");
+    }
+    for list in ["cursor[]=", "cursor[a]=b"] {
+        assert_eq!(h.get(NOBODY, POSTS, list).await.status, 400, "{list}");
+    }
+}
+
+/// Sends changed forms of a cursor of the list by title, and sends it to other lists.
+async fn refuses_others(h: &Harness, good: &str) {
     assert_eq!(h.get(NOBODY, POSTS, &format!("cursor={good}&orderby=title&per_page=5&_fields=id")).await.status, 200);
     let mut forged: Vec<String> = (0..good.len())
         .step_by(5)
         .map(|at| {
-            let mut forged = good.clone();
+            let mut forged = good.to_owned();
             let other = if &good[at..=at] == "A" { "B" } else { "A" };
             forged.replace_range(at..=at, other);
             forged
@@ -158,15 +297,6 @@ async fn forged_cursors_are_refused() {
         let refused = h.get(NOBODY, route, &format!("cursor={good}&{query}")).await;
         assert_eq!((refused.status, refused.code()), (400, "rest_invalid_cursor"), "{route}?{query}");
     }
-    let long = h.get(NOBODY, POSTS, &format!("cursor={}", "A".repeat(2_049))).await;
-    assert_eq!((long.status, long.code()), (400, "rest_invalid_param"));
-    for other in ["page=1", "page=2", "offset=0", "offset=3"] {
-        let refused = h.get(NOBODY, POSTS, &format!("cursor=&{other}")).await;
-        assert_eq!((refused.status, refused.code()), (400, "rest_cursor_with_page"), "{other}");
-    }
-    for list in ["cursor[]=", "cursor[a]=b"] {
-        assert_eq!(h.get(NOBODY, POSTS, list).await.status, 400, "{list}");
-    }
 }
 
 /// Creates a private post of the administrator.
@@ -185,9 +315,12 @@ async fn cursors_reveal_no_sort_values() {
     let list = "status=private&orderby=title&order=asc&per_page=1&cursor=";
     let page = h.get(CONTRIBUTOR, POSTS, list).await;
     assert_eq!((page.status, ids(&page.body).len()), (200, 0), "{:?}", page.body);
-    let cursor = cursor(&page);
-    let decoded = base64_bytes(&cursor);
-    assert!(!decoded.windows(6).any(|part| part == b"SECRET") && !cursor.contains("SECRET"));
+    let second = h.get(CONTRIBUTOR, POSTS, &next(&page).unwrap()).await;
+    assert_eq!(second.status, 200, "{:?}", second.body);
+    for cursor in [cursor(&page, "next"), cursor(&second, "prev")] {
+        let decoded = base64_bytes(&cursor);
+        assert!(!decoded.windows(6).any(|part| part == b"SECRET") && !cursor.contains("SECRET"));
+    }
 }
 
 /// The bytes of a text in base64 for URLs.
@@ -220,9 +353,23 @@ async fn long_sort_values_continue_after_their_item() {
     assert!(query.len() < 200, "{query}");
     let second = h.get(ADMIN, POSTS, &query).await;
     assert_eq!(ids(&second.body)[..1], all[before + 1..before + 2]);
+    let back = previous(&second).unwrap();
+    assert!(back.len() < 200, "{back}");
+    assert_eq!(ids(&h.get(ADMIN, POSTS, &back).await.body), all[..=before]);
+    // A place before it that is read backwards.
+    let two = h.get(ADMIN, POSTS, &format!("{list}&per_page={}&cursor=", before + 2)).await;
+    let page = h.get(ADMIN, POSTS, &next(&two).unwrap()).await;
+    let one = previous(&page).unwrap().replace(&format!("per_page={}", before + 2), "per_page=1");
+    let one = h.get(ADMIN, POSTS, &one).await;
+    assert_eq!(ids(&one.body), all[before + 1..before + 2]);
+    let to_long = previous(&one).unwrap();
+    assert!(to_long.len() < 200, "{to_long}");
+    assert_eq!(ids(&h.get(ADMIN, POSTS, &to_long).await.body), [long]);
     let deleted = h.json(ADMIN, Method::DELETE, &format!("{POSTS}/{long}"), json!({"force": true})).await;
     assert_eq!(deleted.status, 200);
-    assert_eq!(h.get(ADMIN, POSTS, &query).await.code(), "rest_invalid_cursor");
+    for gone in [query, back, to_long] {
+        assert_eq!(h.get(ADMIN, POSTS, &gone).await.code(), "rest_invalid_cursor", "{gone}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

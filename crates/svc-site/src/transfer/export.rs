@@ -197,7 +197,7 @@ fn all_of(db: &mut Db, query: PostQuery) -> SiteResult<Vec<PostId>> {
         let page = posts::query(db, &query)?;
         ids.extend(page.ids);
         match page.next {
-            Some(position) => query = query.beyond(Some(Beyond::Position(position))),
+            Some((_, position)) => query = query.beyond(Some(Beyond::Position(position))),
             None => return Ok(ids),
         }
     }

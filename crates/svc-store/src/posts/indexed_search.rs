@@ -34,7 +34,7 @@ const CHUNK: usize = 1_000;
 /// Positions of the matches in each segment.
 type Matched = Vec<Bits>;
 
-/// Sorts posts ascending: rank, then date and id, negated for descending lists.
+/// Sorts posts ascending: rank, then date and id, negated for descending lists; all three if the list is read backwards.
 type SortKey = (i64, i64, i64);
 
 /// Returns a page of a search. `None` if the index cannot be used for it.
@@ -293,7 +293,7 @@ impl Search<'_> {
     /// The matches that are in a list with other conditions.
     fn listed(&self, db: &mut Db, q: &PostQuery, mut matched: Matched) -> Result<Matched, Failure> {
         let mut by_id = q.clone();
-        (by_id.search, by_id.beyond) = (None, None);
+        (by_id.search, by_id.beyond, by_id.backwards) = (None, None, false);
         by_id.order_by = vec![(PostOrderBy::Id, Order::Asc)];
         let ids = if count(&matched) <= self.tuning.many {
             query::among(db, &by_id, &self.ids(&matched))?
@@ -345,10 +345,11 @@ impl Search<'_> {
     ) -> Result<Option<Page<PostId>>, Failure> {
         let sort_key = |rank: i64, date: i64, id: i64| {
             let (first, second) = if by == PostOrderBy::Id { (id, 0) } else { (date, id) };
-            match order {
-                Order::Asc => (rank, first, second),
-                Order::Desc => (rank, -first, -second),
-            }
+            let (first, second) = match order {
+                Order::Asc => (first, second),
+                Order::Desc => (-first, -second),
+            };
+            if q.backwards { (-rank, -first, -second) } else { (rank, first, second) }
         };
         let is_ranked = by == PostOrderBy::Relevance;
         let beyond = match &q.beyond {
@@ -359,7 +360,7 @@ impl Search<'_> {
             },
             Some(Beyond::Item(_)) => return Ok(None),
         };
-        let is_listed = |key: SortKey| beyond.is_none_or(|beyond| key > beyond);
+        let is_listed = |key: SortKey| beyond.is_none_or(|beyond| key > beyond || q.backwards && key == beyond);
         let mut total = count(&matched) as u64;
         let end = q.limit.map_or(u64::MAX, |limit| q.offset.saturating_add(limit));
         let mut first = First::new(usize::try_from(end).unwrap_or(usize::MAX));
@@ -389,15 +390,17 @@ impl Search<'_> {
             let steps = self.terms.rank_steps();
             // Without steps, all matches are equally relevant.
             let last_rank = if steps.is_empty() { 0 } else { self.terms.last_rank() };
+            // Read backwards, the least relevant are first.
+            let is_full = |n| n >= end && !q.backwards;
             for step in steps {
-                if n >= end {
+                if is_full(n) {
                     break;
                 }
                 let part = self.with_rank(db, &step, &matched)?;
                 matched.iter_mut().zip(&part).for_each(|(bits, part)| bits.subtract(part));
                 n += add_all(step.rank, &part, &mut first);
             }
-            if n < end {
+            if !is_full(n) {
                 add_all(last_rank, &matched, &mut first);
             }
         } else {
@@ -502,6 +505,7 @@ fn is_simple(q: &PostQuery) -> bool {
         offset: q.offset,
         total: q.total,
         beyond: q.beyond.clone(),
+        backwards: q.backwards,
         ..PostQuery::default()
     };
     simple == *q && !q.statuses.is_empty() && q.statuses.iter().all(|status| key(status).is_some())

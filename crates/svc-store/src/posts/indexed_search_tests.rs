@@ -8,7 +8,9 @@ use svc_model::{Post, PostId, UserId};
 use svc_testkit::mariadb::{DISPOSABLE_OPTIONS, MariaDb};
 
 use super::*;
-use crate::{DatabaseUrl, Order, Page, SearchIndexConfig, SearchIndexer, Store, StoreConfig, fixture, fixture::Random};
+use crate::{
+    Beyond, DatabaseUrl, Order, Page, SearchIndexConfig, SearchIndexer, Store, StoreConfig, fixture, fixture::Random,
+};
 
 fn run(tx: &mut Tx, sql: &str) -> Result<()> {
     tx.execute_text(sql, &[]).map(drop)
@@ -105,6 +107,7 @@ impl Random {
         q.order_by = vec![(by, order)];
         q.offset = [0, 0, 0, 7, 40][self.below(5)];
         q.without_password = self.below(2) == 0;
+        q.backwards = self.below(3) == 0;
         match self.below(6) {
             0 => q.search_columns = vec![SearchColumn::Title],
             1 => q.order_by = vec![(PostOrderBy::Title, order)],
@@ -176,9 +179,17 @@ fn published(db: &mut Db) -> Vec<PostId> {
 fn compare(db: &mut Db, random: &mut Random, n: usize) -> usize {
     let mut n_indexed = 0;
     for _ in 0..n {
-        let q = random.query();
-        let (expected, indexed): (Page<PostId>, Option<Page<PostId>>) =
-            fixture::with_random_statements(|| (query::list(db, &q).unwrap(), indexed_search::page(db, &q).unwrap()));
+        let mut q = random.query();
+        let (expected, indexed): (Page<PostId>, Option<Page<PostId>>) = fixture::with_random_statements(|| {
+            if random.below(3) == 0 {
+                let all = query::all(db, &q).unwrap();
+                if !all.is_empty() {
+                    let place = query::position_of(db, &q, all[random.below(all.len())].0).unwrap();
+                    (q.beyond, q.offset, q.total) = (place.map(Beyond::Position), 0, false);
+                }
+            }
+            (query::list(db, &q).unwrap(), indexed_search::page(db, &q).unwrap())
+        });
         n_indexed += usize::from(indexed.is_some());
         if let Some(indexed) = indexed {
             assert_eq!(indexed.ids, expected.ids, "{q:?}");

@@ -35,7 +35,7 @@ pub fn query(db: &mut Db, q: &PostQuery) -> Result<Page<PostId>> {
 }
 
 /// The position of a post in a list. `None` if it does not exist.
-fn position_of(db: &mut Db, q: &PostQuery, id: i64) -> Result<Option<Position>> {
+pub(super) fn position_of(db: &mut Db, q: &PostQuery, id: i64) -> Result<Option<Position>> {
     let keys = statement::order(db, q, &ListPlan::of_engine(Start::Any));
     let mut s = statement::from_posts(db, q, &ListPlan::of_engine(Start::Any));
     s.and_where(Expr::col(("p", "ID")).eq(id));

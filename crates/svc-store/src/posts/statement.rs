@@ -71,7 +71,7 @@ impl ListStatement<'_> {
         self.branches().iter().map(|branch| self.filtered(db, branch.as_ref())).collect()
     }
 
-    /// The list without its limit, optionally in reverse order. Several branches are merged.
+    /// The list without its limit, optionally in the reverse of its order. Several branches are merged.
     pub(super) fn ordered(&self, db: &Db, branches: Vec<SelectStatement>, backwards: bool) -> SelectStatement {
         let direction = |direction: Order| if backwards { direction.reversed() } else { direction }.into();
         let order = order(db, self.q, self.plan).into_iter().map(|key| (key.by, direction(key.order))).collect();
@@ -157,7 +157,7 @@ impl ListStatement<'_> {
             plan::tax_condition(db, *relation, clauses, |_| TermPlan::Check, s);
         }
         if let Some(Beyond::Position(position)) = &q.beyond {
-            s.and_where(position::behind(&order(db, q, plan), position)?);
+            s.and_where(position::behind(&order(db, q, plan), position, q.backwards)?);
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ fn of_key(sql: &dyn SqlDialect, s: &mut SelectStatement, alias: &'static str, ke
     s.and_where(sql.is_exactly(column(), key));
 }
 
-/// The sort expressions of a list, most significant first. They define a total order.
+/// The sort expressions of a list in the direction of reading, most significant first. They define a total order.
 pub(super) fn order(db: &Db, q: &PostQuery, plan: &ListPlan) -> Vec<SortKey> {
     let col = |name: &'static str| plan.order_column(db.sql(), name);
     let default = [(PostOrderBy::Date, Order::Desc)];
@@ -248,7 +248,7 @@ pub(super) fn order(db: &Db, q: &PostQuery, plan: &ListPlan) -> Vec<SortKey> {
         }
     }
     all.extend(tie.map(|direction| SortKey::int(col("ID"), direction)));
-    all
+    position::directed(all, q.backwards)
 }
 
 /// Restricts a statement to the types and statuses of the list.

@@ -6,7 +6,7 @@ use svc_model::{Post, PostId, TermId, UserId};
 use super::*;
 use crate::fixture;
 use crate::meta_indexes::{self, QueriedKey};
-use crate::{MetaKind, Order, meta, terms};
+use crate::{Beyond, MetaKind, Order, Position, SortValue, meta, terms};
 
 fn base() -> PostQuery {
     PostQuery { limit: Some(6), ..PostQuery::published("post", 6) }
@@ -336,6 +336,19 @@ fn lists_and_lookups_use_indexes() {
     // The plain list is read in index order.
     let list = plan(|db| query::page_statement(db, &base()).unwrap().text(db.sql()));
     assert!(list.contains("type_status_date") && !list.contains("TEMP B-TREE"), "{list}");
+    // So are pages that begin or end at a position.
+    let position = Position(vec![SortValue::Text("2024-01-01 00:00:00".to_owned()), SortValue::Int(1005)]);
+    for statuses in [&["publish"][..], &["publish", "private"]] {
+        for (backwards, range) in [(false, "post_date<?"), (true, "post_date>?")] {
+            let q = PostQuery { statuses: texts(statuses), ..base() };
+            let q = q.beyond(Some(Beyond::Position(position.clone()))).backwards(backwards);
+            let list = plan(|db| query::page_statement(db, &q).unwrap().text(db.sql()));
+            assert!(
+                list.contains("type_status_date") && list.contains(range) && !list.contains("TEMP B-TREE"),
+                "{list}"
+            );
+        }
+    }
     let slug = plan(|db| select(db).and_where(Expr::col("post_name").eq("x")).text(db.sql()));
     assert!(slug.contains("wp_posts_post_name"), "{slug}");
     let id = plan(|db| select(db).and_where(Expr::col("ID").is_in([1, 2])).text(db.sql()));

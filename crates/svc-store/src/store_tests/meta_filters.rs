@@ -177,15 +177,22 @@ fn filters_and_orders_are_those_of_the_values() {
                         expected.iter().copied().filter(|id| of(isbn, *id).contains(&"978-1")).collect();
                     assert_eq!(ids(&store, &q), some, "{key} {order:?}");
                     // Page by page.
-                    let (mut walked, mut beyond) = (Vec::new(), None);
-                    loop {
-                        let q = sorted.clone().limit(Some(3)).total(false).next(true).beyond(beyond);
-                        let page = store.read_blocking(|db| posts::query(db, &q)).unwrap();
-                        walked.extend(page.ids.iter().map(|id| id.0));
-                        let Some(next) = page.next else { break };
-                        beyond = Some(Beyond::Position(next));
+                    for backwards in [false, true] {
+                        let (mut pages, mut beyond) = (Vec::new(), None);
+                        loop {
+                            let q = sorted.clone().limit(Some(3)).total(false).next(true);
+                            let q = q.beyond(beyond).backwards(backwards);
+                            let page = store.read_blocking(|db| posts::query(db, &q)).unwrap();
+                            pages.push(page.ids);
+                            let Some((_, next)) = page.next else { break };
+                            beyond = Some(Beyond::Position(next));
+                        }
+                        if backwards {
+                            pages.reverse();
+                        }
+                        let walked: Vec<i64> = pages.concat().iter().map(|id| id.0).collect();
+                        assert_eq!(walked, expected, "{key} {order:?}, backwards: {backwards}");
                     }
-                    assert_eq!(walked, expected, "{key} {order:?}");
                 }
             }
         });
