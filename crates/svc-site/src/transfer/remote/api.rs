@@ -1,6 +1,9 @@
 //! Requests to the REST API of another site.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
@@ -15,9 +18,12 @@ use crate::http_client::HttpClient;
 /// Number of requests of a download: enough for ten million posts.
 const MAX_REQUESTS: u32 = 1_000_000;
 
-/// Time for a response, and its maximum size, in bytes.
+/// Time for a download.
+const MAX_TIME: Duration = Duration::from_hours(12);
+
+/// Time for a response, and its maximum size, in bytes. What it is parsed to can be ten times as large.
 const TIMEOUT: Duration = Duration::from_secs(60);
-const MAX_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 8 << 20;
 
 /// Bytes of the site's front page in which the link to the API is looked for.
 const HEAD_BYTES: u64 = 256 << 10;
@@ -65,7 +71,17 @@ pub(super) struct Api {
     root: String,
     namespace: String,
     authorization: Option<Secret>,
+    begun: Instant,
     requests: u32,
+}
+
+/// A response.
+struct Reply {
+    value: Value,
+    /// The length of the list that it is a page of.
+    total: Option<u64>,
+    /// Its size, in bytes.
+    size: u64,
 }
 
 /// A list that is read page by page.
@@ -78,6 +94,8 @@ pub(super) struct Listing {
     /// IDs of the objects so far: one that moves to the next page meanwhile is read once.
     seen: HashSet<i64>,
     empty: u32,
+    /// Size of the pages so far, in bytes.
+    pub(super) bytes: u64,
     /// Number of objects that the site has failed to show.
     pub(super) unreadable: u32,
 }
@@ -93,6 +111,7 @@ impl Listing {
             total: u64::MAX,
             seen: HashSet::new(),
             empty: 0,
+            bytes: 0,
             unreadable: 0,
         }
     }
@@ -148,7 +167,14 @@ impl Api {
             }
             credentials => credentials.map(|text| Secret::new(format!("Basic {}", STANDARD.encode(text.expose())))),
         };
-        let mut api = Api { client: client.clone(), root, namespace: String::new(), authorization, requests: 0 };
+        let mut api = Api {
+            client: client.clone(),
+            root,
+            namespace: String::new(),
+            authorization,
+            begun: Instant::now(),
+            requests: 0,
+        };
         let no_api =
             || Failure::Broken(format!("{}: there is no REST API of WordPress at this address", remote.address));
         let bad_password =
@@ -156,7 +182,7 @@ impl Api {
         let index = match api.request("", &[]).await {
             // WordPress refuses requests with a wrong password to every route.
             Err(Failure::Refused(401 | 403)) if api.is_signed_in() => return Err(bad_password()),
-            found => found.map_err(|_| no_api())?.0,
+            found => found.map_err(|_| no_api())?.value,
         };
         let namespaces = index.get("namespaces").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let known = ["wp/v2", own].into_iter().find(|name| namespaces.iter().any(|known| known == name));
@@ -180,7 +206,7 @@ impl Api {
     /// An object of the content's namespace.
     pub(super) async fn get(&mut self, path: &str, params: &[(&str, String)]) -> Result<Value, Failure> {
         let path = format!("{}/{path}", self.namespace);
-        Ok(self.request(&path, params).await?.0)
+        Ok(self.request(&path, params).await?.value)
     }
 
     /// The next objects of a list; `None` at its end. A page that the site cannot send is asked for in smaller parts, and single objects
@@ -189,7 +215,7 @@ impl Api {
         while list.offset < list.total && list.empty < MAX_EMPTY {
             let page = [("per_page", list.size.to_string()), ("offset", list.offset.to_string())];
             let params: Vec<_> = list.params.iter().cloned().chain(page).collect();
-            let (value, total) = match self.request(&list.path, &params).await {
+            let Reply { value, total, size } = match self.request(&list.path, &params).await {
                 Err(Failure::TooMuch(_)) if list.size > 1 => {
                     list.size = list.size.div_ceil(4);
                     continue;
@@ -204,6 +230,7 @@ impl Api {
             let Value::Array(mut values) = value else {
                 return Err(Failure::Broken("a list has another form".to_owned()));
             };
+            list.bytes = list.bytes.saturating_add(size);
             list.offset = list.offset.saturating_add(list.size);
             list.size = list.size.saturating_mul(2).min(PAGE);
             list.total = total.unwrap_or(if values.is_empty() { 0 } else { u64::MAX });
@@ -217,8 +244,7 @@ impl Api {
         Ok(None)
     }
 
-    /// A response, and the length of the list that it is a page of.
-    async fn request(&mut self, path: &str, params: &[(&str, String)]) -> Result<(Value, Option<u64>), Failure> {
+    async fn request(&mut self, path: &str, params: &[(&str, String)]) -> Result<Reply, Failure> {
         let url = join(&self.root, path, params);
         let mut get = Get::new(url).within(TIMEOUT).max_bytes(MAX_BYTES);
         if let Some(authorization) = &self.authorization {
@@ -227,15 +253,16 @@ impl Api {
         let mut pause = PAUSE;
         for attempt in 1..=ATTEMPTS {
             self.requests = self.requests.saturating_add(1);
-            if self.requests > MAX_REQUESTS {
+            if self.requests > MAX_REQUESTS || self.begun.elapsed() > MAX_TIME {
                 return Err(Failure::Broken("the site has too much content".to_owned()));
             }
             let is_last = attempt == ATTEMPTS;
             let wait = match self.client.send(get.clone()).await {
                 Ok(response) if response.status == 200 => {
                     let total = response.header("x-wp-total").parse().ok();
-                    let value = serde_json::from_slice(&response.body);
-                    return value.map(|value| (value, total)).map_err(|_| Failure::Broken(not_json(path)));
+                    let (value, size) = (serde_json::from_slice(&response.body), response.body.len() as u64);
+                    let value = value.map_err(|_| Failure::Broken(not_json(path)))?;
+                    return Ok(Reply { value, total, size });
                 }
                 Ok(response) if matches!(response.status, 429 | 500..) => {
                     // An error of a program, such as too little memory, comes again.

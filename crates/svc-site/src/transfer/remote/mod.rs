@@ -28,14 +28,21 @@ use crate::{
 /// Maximum size of the file, in bytes.
 const MAX_FILE: u64 = 8 << 30;
 
-/// Maximum number of terms of a site.
-const MAX_TERMS: usize = 200_000;
+/// Maximum number of terms of a taxonomy, and of the bytes that they are sent as: they are in memory together.
+const MAX_TERMS: usize = 100_000;
+const MAX_TERM_BYTES: u64 = 64 << 20;
 
-/// Maximum number of comments of a post: an entry of a file may have a few more parts.
+/// Maximum number of comments of a post, and of the bytes of those of all posts of a page: an entry of a file may have a few more parts and
+/// be twice as large.
 const MAX_COMMENTS: usize = 15_000;
+const MAX_COMMENT_BYTES: u64 = 32 << 20;
 
-/// Number of reasons that are described.
+/// The longest name with which an author logs in, in bytes.
+const MAX_LOGIN: usize = 240;
+
+/// Number of reasons that are described, and the characters of each.
 const MAX_REASONS: usize = 50;
+const MAX_REASON: usize = 300;
 
 /// Types whose objects have another form than posts.
 const OTHER_FORMS: [&str; 5] =
@@ -155,7 +162,8 @@ struct Reading<'p> {
 }
 
 impl Reading<'_> {
-    fn leave_out(&mut self, reason: String) {
+    fn leave_out(&mut self, reason: impl AsRef<str>) {
+        let reason: String = reason.as_ref().chars().take(MAX_REASON).collect();
         if self.left_out.len() < MAX_REASONS && !self.left_out.contains(&reason) {
             self.left_out.push(reason);
         }
@@ -197,7 +205,8 @@ impl Reading<'_> {
     /// Moves what was written to the file.
     async fn flush(&mut self) -> Result<(), Error> {
         let written = std::mem::take(self.writer.get_mut());
-        self.file.write(&written).await
+        self.file.write(&written).await?;
+        if (self.progress)(self.n_items) { Ok(()) } else { Err(errors::no_import()) }
     }
 
     /// Reads the terms of the taxonomies that this site has as well.
@@ -226,8 +235,8 @@ impl Reading<'_> {
             let mut values = Vec::new();
             while let Some(terms) = page {
                 values.extend(terms);
-                if values.len() > MAX_TERMS {
-                    return Err(errors::no_site(&format!("the taxonomy {name} has more than {MAX_TERMS} terms")));
+                if values.len() > MAX_TERMS || list.bytes > MAX_TERM_BYTES {
+                    return Err(errors::no_site(&format!("the taxonomy {name} has too many terms")));
                 }
                 page = self.next(&mut list).await?;
             }
@@ -305,9 +314,6 @@ impl Reading<'_> {
                 self.n_items = self.n_items.saturating_add(1);
             }
             self.flush().await?;
-            if !(self.progress)(self.n_items) {
-                return Err(errors::no_import());
-            }
             page = self.next(&mut list).await?;
         }
         if list.unreadable > 0 {
@@ -335,7 +341,9 @@ impl Reading<'_> {
             return Ok(());
         };
         while let Some(users) = page {
-            for author in users.iter().map(convert::author).filter(|author| !author.login.is_empty()) {
+            for author in
+                users.iter().map(convert::author).filter(|author| (1..=MAX_LOGIN).contains(&author.login.len()))
+            {
                 self.writer.author(&author).map_err(|error| errors::disk(&error))?;
                 self.known.logins.insert(author.id, author.login);
             }
@@ -360,19 +368,22 @@ impl Reading<'_> {
             if context == "edit" { list.with("status", "all") } else { list }
         };
         let Some((mut list, mut page)) = self.first(list).await? else {
-            self.leave_out("Comments may not be read.".to_owned());
+            self.leave_out("Comments may not be read.");
             return Ok(found);
         };
         while let Some(values) = page {
             for value in &values {
                 let of_post = found.entry(number(value, "/post")).or_default();
-                if of_post.len() < MAX_COMMENTS {
+                if of_post.len() < MAX_COMMENTS && list.bytes <= MAX_COMMENT_BYTES {
                     of_post.push(convert::comment(value));
                 } else {
-                    self.leave_out(format!("Comments of a post beyond the first {MAX_COMMENTS}."));
+                    self.leave_out(format!(
+                        "Comments of a post beyond the first {MAX_COMMENTS}, or {} MB.",
+                        MAX_COMMENT_BYTES >> 20
+                    ));
                 }
             }
-            page = self.next(&mut list).await?;
+            page = if list.bytes <= MAX_COMMENT_BYTES { self.next(&mut list).await? } else { None };
         }
         Ok(found)
     }
