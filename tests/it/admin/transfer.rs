@@ -246,3 +246,34 @@ async fn another_site_is_read_and_imported() {
     let drafts = crate::client::send(site.address, "GET", &drafts, &headers, "").await.json();
     assert_eq!(drafts[0]["title"]["raw"], "A draft there", "{drafts}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_that_is_read_is_followed_and_stopped() {
+    // The site responds when the test has ended.
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let ended = std::sync::Mutex::new(ended);
+    let address = crate::loopback::serve_with(move |_| {
+        let _ended = ended.lock().map(|ended| ended.recv());
+        (404, String::new(), Vec::new())
+    });
+    let settings = [("outgoing.allow", &*address.to_string())];
+    let site = Site::start_in(tempfile::tempdir().unwrap(), &SiteBuilder::new(), &settings).await;
+    let mut visitor = logged_in(&site, "admin").await;
+    let page = visitor.get(IMPORT).await;
+    assert!(page.header("refresh").is_empty() && page.body.contains("name=\"address\""), "{}", page.body);
+    let read = [("address", &*format!("http://{address}")), ("user", ""), ("password", ""), ("action", "read")];
+    assert_eq!(send_form(&mut visitor, IMPORT, &page.body, &read, false).await.status, 302);
+    let followed = visitor.get(IMPORT).await;
+    assert!(!followed.header("refresh").is_empty(), "{}", followed.body);
+    assert!(followed.body.contains("The site is being read") && !followed.body.contains("name=\"address\""));
+    let other = visitor.get(&format!("{IMPORT}?other=1")).await;
+    assert!(other.header("refresh").is_empty() && other.body.contains("name=\"address\""), "{}", other.body);
+    // A second site waits for the first.
+    let second = send_form(&mut visitor, IMPORT, &other.body, &read, false).await;
+    assert!(second.status == 409 && second.body.contains("Another site is being read"), "{}", second.body);
+    let stop = [("id", &*field(&followed.body, "id")), ("action", "forget")];
+    assert_eq!(send_form(&mut visitor, IMPORT, &followed.body, &stop, false).await.status, 302);
+    let stopped = visitor.get(IMPORT).await;
+    assert!(stopped.header("refresh").is_empty() && !stopped.body.contains("being read"), "{}", stopped.body);
+    drop(end);
+}

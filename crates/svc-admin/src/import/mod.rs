@@ -26,6 +26,9 @@ const REFRESH: &str = "3";
 /// Number of authors who can be assigned one by one.
 const MAX_AUTHORS: usize = 200;
 
+/// Parameter with which the page shows its forms although an import runs.
+const OTHER: &str = "other";
+
 /// Value of the choice for a new user.
 const NEW: &str = "new";
 
@@ -75,6 +78,8 @@ struct ImportPage {
     max_size: u64,
     runs: Vec<RunView>,
     assign: Option<AssignView>,
+    /// The page with the forms, if they are not shown because the page is loaded again and again.
+    other: String,
 }
 
 /// A number with its unit, for people.
@@ -125,7 +130,9 @@ impl AdminRequest<'_> {
             Some(run) => Some(self.assign_view(run).await?),
             None => None,
         };
-        let is_running = runs.iter().any(Run::is_busy);
+        // A page that is loaded again would lose what is typed in it.
+        let is_followed = runs.iter().any(Run::is_busy) && assign.is_none() && self.param(OTHER).is_empty();
+        let is_followed = is_followed && problem.is_empty();
         let mut page = self.layout("Import", &self.import_url()).await?;
         problem.clone_into(&mut page.problem);
         let template = ImportPage {
@@ -137,9 +144,10 @@ impl AdminRequest<'_> {
             max_size: self.admin.max_upload,
             runs: runs.iter().map(|run| self.run_view(run)).collect(),
             assign,
+            other: if is_followed { self.url(IMPORT, &[(OTHER, "1")]) } else { String::new() },
         };
         let response = layout::html(status, &template);
-        let reload = [("refresh", REFRESH)].into_iter().filter(|_| is_running && status.is_success());
+        let reload = [("refresh", REFRESH)].into_iter().filter(|_| is_followed);
         Ok(reload.fold(response, |response, (name, value)| response.header(HeaderName::from_static(name), value)))
     }
 
