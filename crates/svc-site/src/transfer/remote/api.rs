@@ -86,7 +86,7 @@ struct Reply {
 
 /// A list that is read page by page.
 pub(super) struct Listing {
-    path: String,
+    pub(super) path: String,
     params: Vec<(&'static str, String)>,
     offset: u64,
     size: u64,

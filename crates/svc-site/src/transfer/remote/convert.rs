@@ -40,6 +40,9 @@ pub(super) const FIELDS: &str = "id,date,date_gmt,modified,modified_gmt,guid,slu
 featured_media,comment_status,ping_status,sticky,template,format,meta,parent,menu_order,password,alt_text,caption,description,post,source_url,\
 type_label,object,object_id,target,classes,xfn,url,attr_title,menus";
 
+/// Fields of terms that are read.
+pub(super) const TERM_FIELDS: &str = "id,name,slug,description,parent,meta";
+
 /// References that the display of a text writes instead of punctuation, as numbers. Source: `wptexturize`.
 const PUNCTUATION: [(&str, &str); 12] = [
     ("&#8211;", "–"),

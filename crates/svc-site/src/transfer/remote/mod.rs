@@ -145,6 +145,14 @@ pub async fn download(
     Ok(Download { file: file.finish().await?, left_out })
 }
 
+/// The last part of the route of a type or taxonomy, which is also the field of posts with its terms.
+fn base_of<'v>(name: &'v str, registered: &'v Value) -> &'v str {
+    match text(registered, "/rest_base") {
+        "" => name,
+        base => base,
+    }
+}
+
 /// A type, and the route of its objects.
 struct Type {
     name: String,
@@ -169,6 +177,13 @@ impl Reading<'_> {
         }
     }
 
+    /// Reports the objects of a list that the site has failed to show.
+    fn leave_out_unreadable(&mut self, list: &Listing, what: &str) {
+        if list.unreadable > 0 {
+            self.leave_out(format!("{} {what}: the site fails to show them.", list.unreadable));
+        }
+    }
+
     /// What is read once: refused without the rights to edit it, it is read as visitors read it.
     async fn object(&mut self, path: &str) -> Result<Value, Error> {
         for context in self.contexts() {
@@ -190,8 +205,9 @@ impl Reading<'_> {
             let mut list = list(context).with("context", *context);
             match self.api.page(&mut list).await {
                 Ok(page) => return Ok(Some((list, page))),
+                Err(Failure::Refused(_)) => {}
                 // Some plugins break routes of their own.
-                Err(Failure::Refused(_) | Failure::TooMuch(_)) => {}
+                Err(failure @ Failure::TooMuch(_)) => self.leave_out(format!("{}: {}.", list.path, failure.text())),
                 Err(failure) => return Err(errors::no_site(&failure.text())),
             }
         }
@@ -214,18 +230,17 @@ impl Reading<'_> {
         let found = self.object("taxonomies").await?;
         let mut read = Vec::new();
         for (name, taxonomy) in found.as_object().into_iter().flatten() {
-            let field = match text(taxonomy, "/rest_base") {
-                "" => name,
-                base => base,
-            };
+            let field = base_of(name, taxonomy);
             if site.registries.taxonomies.get(name).is_none() {
                 self.leave_out(format!("The terms of the taxonomy “{name}”: this site has no such taxonomy."));
                 continue;
             }
             let path = self.path(taxonomy, field);
-            let Some((mut list, mut page)) =
-                self.first(|_| Listing::new(&path).with("orderby", "id").with("order", "asc")).await?
-            else {
+            let list = |_: &str| {
+                let list = Listing::new(&path).with("orderby", "id").with("order", "asc");
+                list.with("_fields", convert::TERM_FIELDS)
+            };
+            let Some((mut list, mut page)) = self.first(list).await? else {
                 // Visitors have no menus.
                 if name != MENU {
                     self.leave_out(format!("The terms of the taxonomy “{name}” may not be read."));
@@ -240,6 +255,7 @@ impl Reading<'_> {
                 }
                 page = self.next(&mut list).await?;
             }
+            self.leave_out_unreadable(&list, &format!("terms of the taxonomy “{name}”"));
             for term in convert::terms(&values, name) {
                 self.writer.term(&term).map_err(|error| errors::disk(&error))?;
                 let known = ItemTerm { taxonomy: term.taxonomy, slug: term.slug, name: term.name };
@@ -273,10 +289,7 @@ impl Reading<'_> {
                 self.leave_out(format!("Posts of the type “{name}”: this site has no such type."));
                 continue;
             }
-            let base = match text(registered, "/rest_base") {
-                "" => name,
-                base => base,
-            };
+            let base = base_of(name, registered);
             types.push(Type { name: name.clone(), path: self.path(registered, base) });
         }
         types.sort_by_key(|found| found.name == MENU_ITEM);
@@ -316,12 +329,7 @@ impl Reading<'_> {
             self.flush().await?;
             page = self.next(&mut list).await?;
         }
-        if list.unreadable > 0 {
-            self.leave_out(format!(
-                "{} posts of the type “{}”: the site fails to show them.",
-                list.unreadable, found.name
-            ));
-        }
+        self.leave_out_unreadable(&list, &format!("posts of the type “{}”", found.name));
         Ok(())
     }
 
@@ -385,6 +393,7 @@ impl Reading<'_> {
             }
             page = if list.bytes <= MAX_COMMENT_BYTES { self.next(&mut list).await? } else { None };
         }
+        self.leave_out_unreadable(&list, "comments");
         Ok(found)
     }
 }
