@@ -85,6 +85,8 @@ impl Fleet {
         command.current_dir(self.own_folder(n)).env_clear();
         command.env("SVC_CONTENT_DIR", self.folder.path().join("content")).env("SVC_TRUSTED_PROXIES", "127.0.0.1");
         command.env("SVC_SITE_URL", self.front());
+        // Full within minutes, so that memory that grows later is not the caches'.
+        command.env("SVC_CACHE_SIZE", "8MB");
         let node = self.cluster.nodes().get(n).context("no such node")?;
         command.env("SVC_DATABASE", node.url("site"));
         Ok(command)
@@ -150,7 +152,7 @@ impl Fleet {
     }
 }
 
-/// The memory of each server a third into the samples, when all caches are in use, and the last one, where both are known.
+/// The memory of each server a third into the samples, when all caches are full, and the last one, where both are known.
 pub(super) fn growth(samples: &[Vec<Option<u64>>]) -> Vec<(u64, u64)> {
     let (Some(first), Some(last)) = (samples.get(samples.len().div_ceil(3)), samples.last()) else { return Vec::new() };
     first.iter().zip(last).filter_map(|(first, last)| Some(((*first)?, (*last)?))).collect()
