@@ -73,7 +73,7 @@ impl PermalinkRoutes {
     }
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
-        let draft = self.fields.read(|name| req.param(name).cloned())?;
+        let draft = self.fields.typed(&req).accepted()?;
         let prefix = self.site.brand.prefix();
         let changed = self.site.write(req.cx(), move |tx| {
             let changed = permalink_settings::change(tx, &draft, &prefix)?;

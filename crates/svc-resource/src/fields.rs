@@ -1,15 +1,22 @@
 //! The table of a resource's fields.
 
-use std::sync::Arc;
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use svc_routing::ExtraFields;
+use svc_routing::{ExtraFields, Request};
 use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Schema, Validator, endpoint_args};
+
+use crate::Typed;
 
 type Get<I> = Box<dyn Fn(&I) -> Value + Send + Sync>;
 type When<I> = Box<dyn Fn(&I) -> bool + Send + Sync>;
-type Set<D> = Box<dyn Fn(&mut D, Value) -> Result<(), Error> + Send + Sync>;
+/// Returns false for a value that the draft has no place for.
+type Set<D> = Box<dyn Fn(&mut D, &Value) -> bool + Send + Sync>;
 
 /// A field: its name, its schema, how it is read from an item, and how it is written to a draft.
 pub struct Field<I, D> {
@@ -81,11 +88,7 @@ impl<I, D> Field<I, D> {
 
     /// Writes a value, validated and sanitized by the field's schema, to a draft. Null counts as absent.
     pub fn set<V: DeserializeOwned>(&mut self, apply: impl Fn(&mut D, V) + Send + Sync + 'static) -> &mut Self {
-        let name = self.name.clone();
-        self.set = Some(Box::new(move |draft, value| {
-            apply(draft, serde_json::from_value(value).map_err(|_| type_mismatch(&name))?);
-            Ok(())
-        }));
+        self.set = Some(Box::new(move |draft, value| V::deserialize(value).map(|value| apply(draft, value)).is_ok()));
         self
     }
 
@@ -215,16 +218,13 @@ impl SchemaOrder {
     }
 }
 
-/// Error for a value that the schema accepts but the draft's type cannot represent.
-fn type_mismatch(name: &str) -> Error {
-    Error::new("rest_invalid_param", format!("Invalid parameter(s): {name}")).with_status(400)
-}
-
 /// The fields of a resource, in the order in which items contain them. `I` is an item with everything loaded that its
 /// fields read; `D` is the draft of a change.
 pub struct Fields<I, D> {
     title: String,
     rows: Vec<Field<I, D>>,
+    /// Positions of the rows by name, once a request was read.
+    positions: OnceLock<HashMap<String, usize>>,
     /// The order of the fields in the schema and in the arguments.
     schema_order: SchemaOrder,
     /// Fields added by extensions: part of the schema and the arguments, but read and written elsewhere.
@@ -242,14 +242,27 @@ pub type Params<Q> = Fields<(), Q>;
 impl<I, D> Fields<I, D> {
     /// An empty table with the resource's schema title.
     pub fn new(title: &str) -> Self {
-        let (rows, schema_order) = (Vec::new(), SchemaOrder::default());
-        Fields { title: title.to_owned(), rows, schema_order, extra: Vec::new(), keywords: Map::new() }
+        Fields {
+            title: title.to_owned(),
+            rows: Vec::new(),
+            positions: OnceLock::new(),
+            schema_order: SchemaOrder::default(),
+            extra: Vec::new(),
+            keywords: Map::new(),
+        }
+    }
+
+    /// The rows, to add or remove some.
+    fn rows_mut(&mut self) -> &mut Vec<Field<I, D>> {
+        self.positions.take();
+        &mut self.rows
     }
 
     /// Adds a field. `schema` is source JSON or a builder of `svc_schema`.
     pub fn add(&mut self, name: &str, schema: impl Into<Value>) -> &mut Field<I, D> {
-        self.rows.push(Field::new(name, schema.into()));
-        self.rows.last_mut().expect("just pushed")
+        let rows = self.rows_mut();
+        rows.push(Field::new(name, schema.into()));
+        rows.last_mut().expect("just pushed")
     }
 
     /// Lists these fields in the schema and in the arguments first, in this order. The others follow as in items. Names
@@ -274,7 +287,7 @@ impl<I, D> Fields<I, D> {
 
     /// The table without these fields, as a base for a related resource.
     pub fn without(mut self, names: &[&str]) -> Self {
-        self.rows.retain(|row| !names.contains(&row.name.as_str()));
+        self.rows_mut().retain(|row| !names.contains(&row.name.as_str()));
         self
     }
 
@@ -288,13 +301,13 @@ impl<I, D> Fields<I, D> {
 
     /// The table restricted to these fields, in the table's order.
     pub fn only(mut self, names: &[&str]) -> Self {
-        self.rows.retain(|row| names.contains(&row.name.as_str()));
+        self.rows_mut().retain(|row| names.contains(&row.name.as_str()));
         self
     }
 
     /// The table followed by the fields of another one.
     pub fn join(mut self, other: Self) -> Self {
-        self.rows.extend(other.rows);
+        self.rows_mut().extend(other.rows);
         self
     }
 
@@ -377,30 +390,49 @@ impl<I, D> Fields<I, D> {
         args
     }
 
-    /// Writes the request's values to a draft, in table order. `value_of` returns the validated value of a parameter,
-    /// or `None` if the request does not have it.
-    ///
-    /// # Errors
-    /// Fails with `rest_invalid_param` if the draft's type cannot represent a value that the schema accepts.
-    pub fn apply(&self, draft: &mut D, value_of: impl Fn(&str) -> Option<Value>) -> Result<(), Error> {
-        for row in &self.rows {
-            let Some(set) = &row.set else { continue };
-            match value_of(&row.name) {
-                None => {}
-                Some(Value::Null) if !row.accepts_null => {}
-                Some(value) => set(draft, value)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`Self::apply`], with an empty draft.
-    pub fn read(&self, value_of: impl Fn(&str) -> Option<Value>) -> Result<D, Error>
+    /// The values of a request as a draft or a query, in table order, with the defaults of the arguments. Null counts as absent, but for
+    /// [nullable fields](Field::set_nullable).
+    pub fn typed(&self, req: &Request) -> Typed<D>
     where
         D: Default,
     {
-        let mut draft = D::default();
-        self.apply(&mut draft, value_of)?;
-        Ok(draft)
+        let params = req.params();
+        self.convert(params.sent_values().chain(params.default_values()))
+    }
+
+    /// As [`Self::typed`], without the defaults.
+    pub fn typed_as_sent(&self, req: &Request) -> Typed<D>
+    where
+        D: Default,
+    {
+        self.convert(req.params().sent_values())
+    }
+
+    /// Converts values of parameters, of which the first that is not null counts.
+    fn convert<'r>(&self, values: impl Iterator<Item = (Cow<'r, str>, &'r Value)>) -> Typed<D>
+    where
+        D: Default,
+    {
+        let positions = self
+            .positions
+            .get_or_init(|| self.rows.iter().enumerate().map(|(position, row)| (row.name.clone(), position)).collect());
+        let mut found: Vec<(usize, &Value)> =
+            values.filter_map(|(name, value)| Some((*positions.get(&*name)?, value))).collect();
+        // Stable: values of one parameter stay in their order.
+        found.sort_by_key(|(position, value)| (*position, value.is_null()));
+        found.dedup_by_key(|(position, _)| *position);
+        let (mut draft, mut others) = (D::default(), Vec::new());
+        for (position, value) in found {
+            let Some((row, set)) = self.rows.get(position).and_then(|row| Some((row, row.set.as_ref()?))) else {
+                continue;
+            };
+            if value.is_null() && !row.accepts_null {
+                continue;
+            }
+            if !set(&mut draft, value) {
+                others.push((row.name.clone(), !svc_php::cast::truthy(value)));
+            }
+        }
+        Typed::new(draft, others)
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use svc_resource::{Fields, Paging, Params, View, total_headers};
+use svc_routing::{Method, Request};
 use svc_schema::{Args, Error, FieldSet, MethodKind, build};
 
 /// An item as it is loaded.
@@ -64,7 +65,7 @@ fn arg_names(args: &Args) -> Vec<&str> {
 }
 
 fn read(body: Value) -> Result<Draft, Error> {
-    book_fields().read(|name| body.get(name).cloned())
+    book_fields().typed(&Request::new(Method::POST, "/books").with_json(&body)).accepted()
 }
 
 #[test]
@@ -198,6 +199,13 @@ fn values_are_applied_to_the_draft() {
     }
     let error = read(json!({"pages": 1000})).unwrap_err();
     assert_eq!((error.code(), error.status()), ("rest_invalid_param", 400));
+    // Values of another type, with which permissions are asked for `Allow`. Empty ones count as absent.
+    for (body, has_other) in
+        [(json!({"pages": [3]}), true), (json!({"pages": []}), false), (json!({"pages": 3}), false)]
+    {
+        let typed = book_fields().typed(&Request::new(Method::POST, "/books").with_json(&body));
+        assert_eq!((typed.has_other("pages"), typed.has_other("title")), (has_other, false), "{body}");
+    }
 }
 
 #[test]
@@ -212,7 +220,8 @@ fn collection_parameters_are_parsed_by_their_schema() {
     for (body, valid) in [(json!({"page": 0}), false), (json!({"shelf": "x"}), true)] {
         assert_eq!(args.validate(|name| body.get(name)).is_ok(), valid, "{body}");
     }
-    assert_eq!(params.read(|name| Some(json!(name.len()))).unwrap(), [4, 5]);
+    let request = Request::get("/books").with_query(json!({"shelf": 5, "page": 4}).as_object().unwrap().clone());
+    assert_eq!(params.typed(&request).accepted().unwrap(), [4, 5]);
 }
 
 #[test]

@@ -272,7 +272,7 @@ impl ApplicationPasswords {
     }
 
     async fn create(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
-        let draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
+        let draft = self.fields.typed(&req).accepted()?;
         let name = draft.name.filter(|name| !matches!(&**name, "" | "0")).ok_or_else(errors::empty_name)?;
         let now = self.site.now(req.cx()).and_utc().timestamp();
         let (record, plain) =
@@ -295,7 +295,7 @@ impl ApplicationPasswords {
     /// Updates the name. The application's UUID cannot be changed.
     async fn update(self: Arc<Self>, req: Request, owner: Owner) -> Result<Response> {
         let record = self.requested(&req, &owner)?;
-        let draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
+        let draft = self.fields.typed(&req).accepted()?;
         let (user, uuid) = (owner.user.id, record.uuid);
         let name = draft.name.filter(|name| !name.is_empty());
         let record = self.site.write(req.cx(), move |tx| stored::rename(tx, user, &uuid, name.as_deref())).await?;

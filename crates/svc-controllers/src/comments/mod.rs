@@ -4,6 +4,7 @@
 //! a page, `write` stores changes. This module contains the routes and, for each operation, its permission check and
 //! handler.
 
+mod claims;
 mod errors;
 mod fields;
 mod links;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{Comment, CommentId, Post, PostId};
-use svc_resource::{Paging, Params, View};
+use svc_resource::{Paging, Params, Typed, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Method, Request, Response, Result, Route, get, on,
 };
@@ -26,16 +27,18 @@ use svc_schema::{
 };
 use svc_site::{
     Access, Settings, Site, SiteError, SiteResult, avatars,
-    comments::{notes::has_notes, status},
+    comments::{draft::CommentDraft, notes::has_notes, status},
 };
 use svc_store::{Db, StoreError, comments};
 
 use self::{
+    claims::Claims,
     fields::{CommentFields, OBJECT},
     links::BASE,
     load::{CommentLoader, LoadedComment},
     params::CommentList,
     rights::CommentViewer,
+    write::AuthorizedComment,
 };
 use crate::preconditions;
 use crate::{
@@ -65,6 +68,7 @@ pub struct Comments {
     /// The item schema, with the settings of the registration.
     schema: Schema,
     params: Params<CommentList>,
+    claims: Params<Claims>,
     extra: ExtraFields,
     family: FamilyId,
 }
@@ -83,6 +87,7 @@ impl Comments {
             with_avatars,
             without_avatars,
             params: params::params(),
+            claims: claims::params(),
             extra: extra.clone(),
             family: rest.item_cache.new_family(),
         }
@@ -157,27 +162,13 @@ fn is_visible(viewer: &CommentViewer<'_>, comment: &Comment) -> bool {
     viewer.can_read(comment)
 }
 
-/// The ids in a parameter, which is a list in read requests and an integer in writes. Invalid text is ignored; it does
-/// not count as id 0.
-fn ids_param(req: &Request, name: &str) -> Vec<i64> {
-    let number = |value: &Value| match value {
-        Value::Number(_) => Some(svc_php::cast::to_int(value)),
-        other => Some(svc_php::cast::to_int(other)).filter(|id| *id != 0),
-    };
-    match req.param(name).filter(|value| svc_php::cast::truthy(value)) {
-        Some(Value::Array(ids)) => ids.iter().filter_map(number).collect(),
-        Some(id) => number(id).into_iter().collect(),
-        None => Vec::new(),
-    }
-}
-
 impl Comments {
     /// The comment of the request, if `authorize` accepts it, or 404. The viewer has loaded its post and the post
     /// `other`.
     fn authorized(
         &self,
         req: &Request,
-        other: Option<i64>,
+        other: Option<PostId>,
         authorize: impl FnOnce(&CommentViewer<'_>, &Comment) -> Result<()>,
     ) -> Result<Comment> {
         let (caller, password) = (caller(req), password(req));
@@ -186,7 +177,7 @@ impl Comments {
             let found = if id > 0 { comments::get(db, CommentId(id))? } else { None };
             let comment = found.ok_or_else(errors::not_found)?;
             let settings = self.site.settings_in(db)?;
-            let posts = [Some(comment.post), other.map(PostId)].into_iter().flatten();
+            let posts = [Some(comment.post), other].into_iter().flatten();
             let viewer = CommentViewer::new(db, &self.site, &settings, &caller, posts, password.as_deref())?;
             if !comment.post.is_none() && viewer.post(comment.post).is_none() {
                 return Err(errors::post_is_gone().into());
@@ -238,32 +229,33 @@ impl Comments {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<Typed<CommentList>> {
         let (caller, password) = (caller(&req), password(&req));
-        let notes = req.param("type").is_some_and(|t| t == "note");
+        // In writes, which ask for `Allow`, WordPress has no defaults of the list.
+        let list = if is_read(&req) { self.params.typed(&req) } else { self.params.typed_as_sent(&req) };
+        let notes = list.values().lists_notes();
         let edit = req.context() == "edit";
-        let mut posts = ids_param(&req, "post");
+        let mut posts = list.values().posts.clone();
         if !is_read(&req) {
             // In writes, id 0 is not a post.
-            posts.retain(|id| *id != 0);
+            posts.retain(|id| !id.is_none());
         }
         if posts.len() > MAX_POSTS {
             return Err(SiteError::Store(StoreError::TooMany).into());
         }
         // The search finds names and addresses of authors.
-        if self.site.policies.users.hides_from(&caller) && list_param(&req, "search").is_some_and(svc_php::cast::truthy)
-        {
+        if self.site.policies.users.hides_from(&caller) && list.values().searches() {
             return Err(crate::errors::hidden_users(&req, "search"));
         }
         self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
-            let ids = posts.iter().map(|id| PostId(*id));
+            let ids = posts.iter().copied();
             let viewer = CommentViewer::new(db, &self.site, &settings, &caller, ids, password.as_deref())?;
             for id in &posts {
-                match viewer.post(PostId(*id)) {
+                match viewer.post(*id) {
                     Some(post) if !viewer.can_read_post(post) => return Err(errors::cannot_read_post(&req).into()),
                     Some(post) if notes => self.check_notes(&req, &viewer, post, edit)?,
-                    None if *id == 0 && !viewer.moderates() => {
+                    None if id.is_none() && !viewer.moderates() => {
                         return Err(errors::cannot_read_without_post(&req).into());
                     }
                     // Nobody may edit notes of a missing post.
@@ -276,13 +268,14 @@ impl Comments {
                 return Err(errors::forbidden_context(&req).into());
             }
             if !caller.has("edit_posts") {
-                let forbidden = forbidden_params(&req);
+                let forbidden = params::forbidden(&list);
                 if !forbidden.is_empty() {
                     return Err(errors::forbidden_param(&req, &forbidden).into());
                 }
             }
             Ok(())
-        })
+        })?;
+        Ok(list)
     }
 
     /// Whether the caller may list the notes of a post.
@@ -294,11 +287,11 @@ impl Comments {
         if edit && !may_edit { Err(errors::forbidden_context(req)) } else { Ok(()) }
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, list: Typed<CommentList>) -> Result<Response> {
         let items = self.reader(&req);
         let page = items
             .page(async |req: Request| {
-                let list = self.params.read(|name| req.param(name).cloned())?;
+                let list = list.accepted()?;
                 let (page, per_page, lacks_include) = (list.page, list.per_page, list.lacks_include());
                 let settings = self.site.settings(req.cx())?;
                 let requested = ListPage::read(&self.site, &req)?;
@@ -346,12 +339,12 @@ impl Comments {
 
     // Create
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<Post> {
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<AuthorizedComment> {
         self.check_create(&req)
     }
 
-    async fn create(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
-        let comment = self.insert(&req, post).await?;
+    async fn create(self: Arc<Self>, req: Request, authorized: AuthorizedComment) -> Result<Response> {
+        let comment = self.insert(&req, authorized).await?;
         let location = self.site.settings(req.cx())?.urls.rest(&format!("{}/{}", links::route(&self.site), comment.id));
         // The author receives context `view`; moderators receive context `edit`.
         let settings = self.site.settings(req.cx())?;
@@ -363,17 +356,18 @@ impl Comments {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Comment> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<(Comment, Typed<CommentDraft>)> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
-        let to = write::number(&req, "post");
-        self.authorized(&req, to, |viewer, comment| {
+        let to = self.claims.typed(&req).values().post;
+        let comment = self.authorized(&req, to, |viewer, comment| {
             if !viewer.can_edit(comment) {
                 return Err(errors::cannot_edit(&req));
             }
-            to.map_or(Ok(()), |to| self.check_move(&req, viewer, comment, PostId(to)))
-        })
+            to.map_or(Ok(()), |to| self.check_move(&req, viewer, comment, to))
+        })?;
+        Ok((comment, self.draft(&req)))
     }
 
     /// Checks that the caller may move a comment to this post. Requires permission to edit that post or to moderate.
@@ -394,8 +388,12 @@ impl Comments {
         }
     }
 
-    async fn update(self: Arc<Self>, req: Request, comment: Comment) -> Result<Response> {
-        let comment = self.change(&req, comment).await?;
+    async fn update(
+        self: Arc<Self>,
+        req: Request,
+        (comment, draft): (Comment, Typed<CommentDraft>),
+    ) -> Result<Response> {
+        let comment = self.change(&req, comment, draft).await?;
         Ok(self.show(&req, comment, respond::edit_view(&req)).await?.in_context("edit"))
     }
 
@@ -437,30 +435,6 @@ impl Comments {
     }
 }
 
-/// The parameters of a list that require permission to edit posts.
-fn forbidden_params(req: &Request) -> Vec<&'static str> {
-    let is_set = |name: &str| list_param(req, name).is_some_and(svc_php::cast::truthy);
-    let is_other = |name: &str, default: &str| list_param(req, name).is_none_or(|value| value != default);
-    let rows = [
-        ("author", is_set("author")),
-        ("author_exclude", is_set("author_exclude")),
-        ("author_email", is_set("author_email")),
-        ("type", is_other("type", "comment")),
-        ("status", is_other("status", "approve")),
-    ];
-    rows.into_iter().filter(|(_, forbidden)| *forbidden).map(|(name, _)| name).collect()
-}
-
 fn is_read(req: &Request) -> bool {
     matches!(*req.method(), Method::GET | Method::HEAD)
-}
-
-/// A parameter of the list. For other methods, the permission check of the list runs only to compute `Allow`; then the
-/// list's defaults are missing and, as in WordPress, the check fails for callers who may not set these parameters.
-fn list_param<'r>(req: &'r Request, name: &str) -> Option<&'r Value> {
-    if is_read(req) {
-        return req.param(name);
-    }
-    let params = req.params();
-    params.json.get(name).or_else(|| params.body.get(name)).or_else(|| params.query.get(name))
 }

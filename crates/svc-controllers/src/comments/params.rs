@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use svc_model::{CommentId, PostId, UserId};
-use svc_resource::Params;
+use svc_resource::{Params, Typed};
 use svc_schema::{
     Error,
     build::{SchemaBuilder, array, integer, string},
@@ -29,6 +29,8 @@ pub(super) struct CommentList {
     before: Option<String>,
     status: String,
     comment_type: String,
+    /// The posts as sent, with signs.
+    pub(super) posts: Vec<PostId>,
 }
 
 fn ids() -> SchemaBuilder {
@@ -67,12 +69,41 @@ pub(super) fn params() -> Params<CommentList> {
         .set(|l, o: String| l.query.order_by = order_by(&o));
     p.add("parent", ids().describe("Only return replies to these comment IDs; 0 returns top-level comments.").default(json!([])).first(&["default"])).set(|l, v| l.query.parent_in = unsigned(v, CommentId));
     p.add("parent_exclude", ids().describe("Exclude replies to these comment IDs.").default(json!([])).first(&["default"])).set(|l, v| l.query.parent_not_in = unsigned(v, CommentId));
-    p.add("post", ids().describe("Only return comments on these post IDs.").default(json!([])).first(&["default"])).set(|l, v| l.query.posts = unsigned(v, PostId));
+    p.add("post", ids().describe("Only return comments on these post IDs.").default(json!([])).first(&["default"]))
+        .set(|l, v: Value| (l.posts, l.query.posts) = posts(&v));
     p.add("status", string().describe("Only return comments with this status.").default("approve").first(&["default"])).sanitize_with(key).set(|l, s| l.status = s);
     p.add("type", string().describe("Only return comments of this type.").default("comment").first(&["default"])).sanitize_with(key).set(|l, s| l.comment_type = s);
     p.add("password", string().describe("Password of the post, if it is protected."));
     crate::cursor::add_params(&mut p);
     p
+}
+
+/// The posts of a list, as sent and without signs. A write, which asks for `Allow`, has one number. Invalid text is ignored; it does not
+/// count as id 0.
+fn posts(value: &Value) -> (Vec<PostId>, Vec<PostId>) {
+    let number = |value: &Value| match value {
+        Value::Number(_) => Some(svc_php::cast::to_int(value)),
+        other => Some(svc_php::cast::to_int(other)).filter(|id| *id != 0),
+    };
+    let ids: Vec<i64> = match value {
+        _ if !svc_php::cast::truthy(value) => Vec::new(),
+        Value::Array(ids) => ids.iter().filter_map(number).collect(),
+        id => number(id).into_iter().collect(),
+    };
+    (ids.iter().copied().map(PostId).collect(), unsigned(ids, PostId))
+}
+
+/// The parameters of a list that require permission to edit posts. Without the defaults of the list, the type and the status are among them.
+pub(super) fn forbidden(list: &Typed<CommentList>) -> Vec<&'static str> {
+    let values = list.values();
+    let rows = [
+        ("author", !values.query.author_in.is_empty() || list.has_other("author")),
+        ("author_exclude", !values.query.author_not_in.is_empty() || list.has_other("author_exclude")),
+        ("author_email", values.query.author_email.is_some() || list.has_other("author_email")),
+        ("type", values.comment_type != "comment"),
+        ("status", values.status != "approve"),
+    ];
+    rows.into_iter().filter(|(_, is_forbidden)| *is_forbidden).map(|(name, _)| name).collect()
 }
 
 fn order_by(name: &str) -> CommentOrderBy {
@@ -88,6 +119,16 @@ fn order_by(name: &str) -> CommentOrderBy {
 }
 
 impl CommentList {
+    /// Whether the list has notes only.
+    pub(super) fn lists_notes(&self) -> bool {
+        self.comment_type == "note"
+    }
+
+    /// Whether the list searches texts and authors.
+    pub(super) fn searches(&self) -> bool {
+        self.query.search.is_some()
+    }
+
     /// Whether the list is ordered by `include` and `include` is missing. As in WordPress, the list then has a total
     /// but no items.
     pub(super) fn lacks_include(&self) -> bool {

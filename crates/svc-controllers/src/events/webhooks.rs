@@ -189,7 +189,7 @@ impl WebhookRoutes {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        let draft = self.fields.read(|name| respond::param_or_null(&req, name))?;
+        let draft = self.fields.typed(&req).accepted()?;
         let now = self.site.now(req.cx()).and_utc().timestamp();
         let hook = self.site.write(req.cx(), move |tx| webhooks::create(tx, &draft, now)).await?;
         let secret = hook.secrets.first().cloned();
@@ -201,7 +201,7 @@ impl WebhookRoutes {
     }
 
     async fn update(self: Arc<Self>, req: Request) -> Result<Response> {
-        let (id, draft) = (req.require::<String>("id")?, self.fields.read(|name| respond::param_or_null(&req, name))?);
+        let (id, draft) = (req.require::<String>("id")?, self.fields.typed(&req).accepted()?);
         let hook = self.site.write(req.cx(), move |tx| webhooks::update(tx, &id, &draft)).await?;
         Ok(Response::new(self.show(hook.ok_or_else(not_found)?, None, &respond::edit_view(&req))))
     }

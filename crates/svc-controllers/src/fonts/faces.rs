@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType};
-use svc_resource::{Fields, View};
+use svc_resource::{Fields, LazyTyped, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, ExtraFields, File, Link, Links, Request, Response, Result, Route, get, on,
 };
@@ -28,7 +28,11 @@ use crate::{
     caller,
     contexts::VIEW_EDIT_EMBED,
     errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, params, rights::PostRights},
+    posts::{
+        Authorized, Posts,
+        params::{self, PostList},
+        rights::PostRights,
+    },
     respond,
 };
 
@@ -133,16 +137,17 @@ impl FontFaces {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        super::check_read(&self.site, &self.post_type, &req)
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostList>> {
+        super::check_read(&self.site, &self.post_type, &req)?;
+        Ok(self.posts.listed(&req))
     }
 
     /// Lists the faces of all families, as WordPress does: the family in the path must exist but does not filter.
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, list: LazyTyped<PostList>) -> Result<Response> {
         let family = self.family(&req)?;
         let items = ItemReader::uncached(&req);
         let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
-        self.posts.list_of(&req, &items, &self.route(family), prepare).await
+        self.posts.list_of(&req, list, &items, &self.route(family), prepare).await
     }
 
     async fn prepare(&self, req: &Request, view: &View, ids: &[i64]) -> Result<Vec<PreparedItem>> {
@@ -177,7 +182,7 @@ impl FontFaces {
     // Create
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
-        Arc::clone(&self.posts).can_create(req).await
+        Arc::clone(&self.posts).can_create(req).await.map(drop)
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {

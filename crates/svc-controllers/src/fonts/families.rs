@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use svc_model::{Post, PostId, PostType};
-use svc_resource::{Fields, View};
+use svc_resource::{Fields, LazyTyped, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Method, Request, Response, Result, Route,
     get, on,
@@ -25,7 +25,11 @@ use crate::{
     caller,
     contexts::VIEW_EDIT_EMBED,
     errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, params, rights::PostRights},
+    posts::{
+        Authorized, Posts,
+        params::{self, PostList},
+        rights::PostRights,
+    },
     respond,
 };
 
@@ -137,14 +141,15 @@ impl FontFamilies {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        super::check_read(&self.site, &self.post_type, &req)
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostList>> {
+        super::check_read(&self.site, &self.post_type, &req)?;
+        Ok(self.posts.listed(&req))
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, list: LazyTyped<PostList>) -> Result<Response> {
         let items = ItemReader::uncached(&req);
         let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
-        self.posts.list_of(&req, &items, &self.site.route_of_type(&self.post_type), prepare).await
+        self.posts.list_of(&req, list, &items, &self.site.route_of_type(&self.post_type), prepare).await
     }
 
     async fn prepare(&self, req: &Request, view: &View, ids: &[i64]) -> Result<Vec<PreparedItem>> {
@@ -172,7 +177,7 @@ impl FontFamilies {
     // Create
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
-        Arc::clone(&self.posts).can_create(req).await
+        Arc::clone(&self.posts).can_create(req).await.map(drop)
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
@@ -200,7 +205,7 @@ impl FontFamilies {
     // Update
 
     async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
-        Arc::clone(&self.posts).can_update(req).await
+        Ok(Arc::clone(&self.posts).can_update(req).await?.authorized)
     }
 
     async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {

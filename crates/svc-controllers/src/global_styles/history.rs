@@ -98,7 +98,7 @@ impl StylesHistory {
     }
 
     async fn list(self: Arc<Self>, req: Request, parent: StylesParent) -> Result<Response> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
+        let list = self.params.typed(&req).accepted()?;
         let (paging, rows) =
             self.site.read(req.cx(), |db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
         let prepared = self.show(&req, rows).await?;

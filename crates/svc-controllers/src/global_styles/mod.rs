@@ -189,8 +189,7 @@ impl GlobalStyles {
     }
 
     async fn update(self: Arc<Self>, req: Request, post: Post) -> Result<Response> {
-        let mut draft = StylesDraft::default();
-        self.fields.apply(&mut draft, |name| respond::param_or_null(&req, name))?;
+        let draft: StylesDraft = self.fields.typed(&req).accepted()?;
         if draft.styles.as_ref().and_then(|s| s["css"].as_str()).is_some_and(stored::closes_style_element) {
             return Err(illegal_css());
         }

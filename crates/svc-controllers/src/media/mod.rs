@@ -22,7 +22,7 @@ use svc_fetch::Get;
 use svc_media::{Blob, DecodedImage, FileType, Format};
 use svc_model::{Post, PostId, PostType};
 use svc_php::cast::{to_int, truthy};
-use svc_resource::View;
+use svc_resource::{LazyTyped, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Returns, Route, Transport, get,
     on,
@@ -57,7 +57,7 @@ use crate::{
     RestSite,
     args::context_arg,
     caller, cost, errors as common,
-    posts::{Authorized, Posts, validators},
+    posts::{Authorized, AuthorizedChange, Posts, params::PostList, validators},
     request::only_reads,
     respond,
 };
@@ -196,14 +196,14 @@ impl Controller for Media {
                 .schema(schema.clone())
                 .args(id())
                 .endpoint(
-                    on(CREATABLE, Self::sideload, Self::can_edit)
+                    on(CREATABLE, Self::sideload, Self::can_add_file)
                         .accepts_file()
                         .returns(Returns::Other)
                         .args(self.sideload_args())
                         .validate_arg("image_size", self.valid_image_size()),
                 ),
             Route::new(format!("{item}/finalize")).only_over(Transport::is_secure).schema(schema).args(id()).endpoint(
-                on(CREATABLE, Self::finalize, Self::can_edit)
+                on(CREATABLE, Self::finalize, Self::can_add_file)
                     .args(self.finalize_args())
                     .validate_arg("sub_sizes", self.valid_sub_sizes()),
             ),
@@ -260,12 +260,12 @@ impl Media {
 
     // List and fetch
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostList>> {
         Arc::clone(&self.posts).can_list(req).await
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        Arc::clone(&self.posts).list(req).await
+    async fn list(self: Arc<Self>, req: Request, list: LazyTyped<PostList>) -> Result<Response> {
+        Arc::clone(&self.posts).list(req, list).await
     }
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<Authorized> {
@@ -278,8 +278,8 @@ impl Media {
 
     // Upload
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
-        Arc::clone(&self.posts).can_create(req.clone()).await?;
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostDraft>> {
+        let draft = Arc::clone(&self.posts).can_create(req.clone()).await?;
         // As sent: the list asks this permission for `Allow`, and does not validate the parameter.
         if let Some(parent) = req.param("post").filter(|id| truthy(id)).map(to_int) {
             let caller = caller(&req);
@@ -300,17 +300,17 @@ impl Media {
         {
             return Err(errors::unsupported_image());
         }
-        Ok(())
+        Ok(draft)
     }
 
-    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        run_to_completion(&req.cx().clone(), |cx| self.upload(req.with_cx(cx))).await
+    async fn create(self: Arc<Self>, req: Request, draft: LazyTyped<PostDraft>) -> Result<Response> {
+        run_to_completion(&req.cx().clone(), |cx| self.upload(req.with_cx(cx), draft)).await
     }
 
-    async fn upload(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn upload(self: Arc<Self>, req: Request, draft: LazyTyped<PostDraft>) -> Result<Response> {
         self.check_parent_type(&req)?;
         let settings = self.site.settings(req.cx())?;
-        let mut draft = self.posts.draft(&req)?;
+        let mut draft = draft.accepted()?;
         let source_url: Option<String> = req.arg("url")?.filter(|url: &String| !url.is_empty());
         let received = match &source_url {
             Some(source_url) => receive::fetched(&self.site, &settings, source_url).await?,
@@ -394,13 +394,13 @@ impl Media {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<AuthorizedChange> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
+    async fn update(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {
         self.check_parent_type(&req)?;
-        Arc::clone(&self.posts).update(req, authorized).await
+        Arc::clone(&self.posts).update(req, change).await
     }
 
     // Delete
@@ -428,7 +428,7 @@ impl Media {
     // Sizes
 
     async fn can_post_process(self: Arc<Self>, req: Request) -> Result<Authorized> {
-        Arc::clone(&self.posts).can_update(req).await
+        Ok(Arc::clone(&self.posts).can_update(req).await?.authorized)
     }
 
     async fn post_process(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
@@ -449,19 +449,23 @@ impl Media {
 
     // Edit
 
-    async fn can_edit(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    async fn can_edit(self: Arc<Self>, req: Request) -> Result<AuthorizedChange> {
         if only_reads(&req) || !caller(&req).has("upload_files") {
             return Err(errors::cannot_edit_image(&req));
         }
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn edit(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        run_to_completion(&req.cx().clone(), |cx| self.apply_edits(req.with_cx(cx), authorized)).await
+    async fn can_add_file(self: Arc<Self>, req: Request) -> Result<Authorized> {
+        Ok(self.can_edit(req).await?.authorized)
     }
 
-    async fn apply_edits(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let Authorized { post, settings, .. } = authorized;
+    async fn edit(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {
+        run_to_completion(&req.cx().clone(), |cx| self.apply_edits(req.with_cx(cx), change)).await
+    }
+
+    async fn apply_edits(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {
+        let AuthorizedChange { authorized: Authorized { post, settings, .. }, draft: sent } = change;
         let attached = self.attached(req.cx(), post.id)?;
         let source: String = req.require("src")?;
         if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.has_url(&source) {
@@ -488,15 +492,16 @@ impl Media {
         });
         let edited = edited.await.map_err(|e| errors::storage(&e))??;
 
+        let alt = || Some(attached.alt.clone()).filter(|alt| !alt.is_empty());
+        let sent = sent.get().values().clone();
         let mut draft = PostDraft {
-            title: Some(post.title.clone()),
-            excerpt: Some(post.excerpt.clone()),
-            content: Some(post.content.clone()),
-            alt_text: Some(attached.alt.clone()).filter(|alt| !alt.is_empty()),
+            title: sent.title.or_else(|| Some(post.title.clone())),
+            excerpt: sent.excerpt.or_else(|| Some(post.excerpt.clone())),
+            content: sent.content.or_else(|| Some(post.content.clone())),
+            alt_text: sent.alt_text.or_else(alt),
+            unchecked_parent: sent.unchecked_parent,
             ..PostDraft::default()
         };
-        let value = |name: &str| COPY_FIELDS.contains(&name).then(|| respond::param_or_null(&req, name)).flatten();
-        self.posts.fields().apply(&mut draft, value)?;
         let file_type =
             FileType { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };
         let folder = self.folder(req.cx(), None, &settings)?;

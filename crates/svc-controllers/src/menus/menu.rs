@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{Taxonomy, Term, TermId};
+use svc_resource::Typed;
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Args, Error, MethodKind, Schema,
@@ -31,6 +32,7 @@ use crate::{
     terms::{
         Terms, errors as term_errors,
         fields::{self as term_fields, TermFields},
+        params::TermList,
     },
 };
 use svc_site::object_state::ConditionalObject;
@@ -77,13 +79,14 @@ impl Menus {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        Arc::clone(&self.terms).can_list(req.clone()).await?;
-        check_read(&self.site, &req)
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<Typed<TermList>> {
+        let list = Arc::clone(&self.terms).can_list(req.clone()).await?;
+        check_read(&self.site, &req)?;
+        Ok(list)
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        Arc::clone(&self.terms).list(req).await
+    async fn list(self: Arc<Self>, req: Request, list: Typed<TermList>) -> Result<Response> {
+        Arc::clone(&self.terms).list(req, list).await
     }
 
     // Fetch
@@ -141,8 +144,7 @@ impl Menus {
         if req.param("parent").is_some() {
             return Err(term_errors::not_hierarchical());
         }
-        let mut draft = TermDraft::default();
-        self.terms.fields().apply(&mut draft, |name| respond::param_or_null(req, name))?;
+        let mut draft: TermDraft = self.terms.fields().typed(req).accepted()?;
         let meta = draft.meta.take();
         let menu = self.site.write(req.cx(), move |tx| store(tx, &draft, existing)).await?;
         self.terms.save_around(req, &menu, meta).await?;

@@ -9,19 +9,19 @@ use svc_site::{
 };
 use svc_store::posts;
 
-use super::{Authorized, Posts};
+use super::{Authorized, AuthorizedChange, Posts};
 use crate::{caller, errors, respond};
 
 impl Posts {
     /// Stores the unsaved changes of an editor. The caller's own draft is updated in place, unless another user has it
     /// open; for other posts the autosave is a revision, one for each editor. Returns the id of the row with the
     /// autosave.
-    pub(crate) async fn autosave(&self, req: &Request, authorized: Authorized) -> Result<PostId> {
-        let Authorized { post, settings, .. } = authorized;
+    pub(crate) async fn autosave(&self, req: &Request, change: AuthorizedChange) -> Result<PostId> {
+        let AuthorizedChange { authorized: Authorized { post, settings, .. }, draft } = change;
         let caller = caller(req);
         let draft = match self.post_type.route_family {
             RouteFamily::MenuItems => PostDraft { meta: respond::param_or_null(req, "meta"), ..PostDraft::default() },
-            _ => self.draft(req)?,
+            _ => draft.accepted()?,
         };
         let now = self.site.now(req.cx());
         let job = self.job(caller.clone(), PostDraft::default(), Some(post.id), settings.clone());

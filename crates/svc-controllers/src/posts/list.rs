@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId};
 use svc_render::feeds::{MissingFeeds, with_feeds};
-use svc_resource::{Paging, View};
+use svc_resource::{LazyTyped, Paging, View};
 use svc_routing::{Links, Map, Request, Response, Result};
 use svc_site::{Access, Settings, SiteResult};
 use svc_store::{
@@ -15,7 +15,7 @@ use svc_store::{
 };
 use svc_versions::Context;
 
-use super::{LoadedPost, Posts, attachment, blocks, fields::PostPlan, meta_filter, query_password};
+use super::{LoadedPost, Posts, attachment, blocks, fields::PostPlan, meta_filter, params::PostList, query_password};
 use crate::{
     caller,
     collection::{self, Totals},
@@ -33,16 +33,17 @@ impl Posts {
         ItemReader::new(req, self.family, if varies { None } else { cache() })
     }
 
-    pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    pub(crate) async fn list(self: Arc<Self>, req: Request, list: LazyTyped<PostList>) -> Result<Response> {
         let items = self.reader(&req);
         let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
-        self.list_of(&req, &items, &self.site.route_of_type(&self.post_type), prepare).await
+        self.list_of(&req, list, &items, &self.site.route_of_type(&self.post_type), prepare).await
     }
 
     /// The requested page of the collection at this route. `prepare` is called with ids of posts.
     pub(crate) async fn list_of(
         &self,
         req: &Request,
+        list: LazyTyped<PostList>,
         items: &ItemReader<'_>,
         route: &str,
         prepare: impl AsyncFnOnce(Request, &[i64]) -> Result<Vec<PreparedItem>>,
@@ -50,7 +51,7 @@ impl Posts {
         if req.params().query.contains_key(meta_filter::PARAM) && !self.params.has(meta_filter::PARAM) {
             return Err(meta_filter::no_fields());
         }
-        let page = items.page(async |req: Request| self.find_page(&req)).await?;
+        let page = items.page(async |req: Request| self.find_page(&req, list)).await?;
         if matches!(page.links, PageLinks::Pages) {
             page.paging.check("rest_post_invalid_page_number")?;
         }
@@ -60,8 +61,8 @@ impl Posts {
     }
 
     /// The ids on the requested page, and the size of the list.
-    fn find_page(&self, req: &Request) -> Result<CachedPage> {
-        let (list, caller) = (self.params.read(|name| req.param(name).cloned())?, caller(req));
+    fn find_page(&self, req: &Request, list: LazyTyped<PostList>) -> Result<CachedPage> {
+        let (list, caller) = (list.accepted()?, caller(req));
         let requested = ListPage::read(&self.site, req)?;
         // Sticky posts keep their position in a list that continues from it.
         let prepends_sticky = list.prepends_sticky() && !requested.is_by_cursor();

@@ -7,6 +7,7 @@
 pub(crate) mod attachment;
 mod autosave;
 mod blocks;
+mod claims;
 pub(crate) mod fields;
 pub(crate) mod item;
 mod links;
@@ -26,20 +27,24 @@ use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RouteFamily};
 use svc_render::blocks::EXCERPT_WORDS;
 use svc_render::feeds::{MissingFeeds, with_cached_feeds, with_feeds};
-use svc_resource::{Params, View};
+use svc_resource::{LazyTyped, Params, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Arg, Args, MethodKind, Schema,
     build::{integer, string},
 };
 use svc_site::{
-    Access, Settings, Site, access::CapabilityData, languages::Languages, permalinks, posts::delete,
+    Access, Settings, Site,
+    access::CapabilityData,
+    languages::Languages,
+    permalinks,
+    posts::{delete, draft::PostDraft},
     preview_links::Preview,
 };
 use svc_store::{get_or_load, posts};
 use svc_versions::Context;
 
-use self::{fields::PostFields, load::PostLoader, params::PostList};
+use self::{claims::Claims, fields::PostFields, load::PostLoader, params::PostList};
 use crate::{
     RestSite,
     args::context_arg,
@@ -63,6 +68,7 @@ pub struct Posts {
     post_type: Arc<PostType>,
     fields: PostFields,
     params: Params<PostList>,
+    claims: Params<Claims>,
     extra: ExtraFields,
     family: FamilyId,
 }
@@ -75,6 +81,7 @@ impl Posts {
             rest: Arc::clone(rest),
             fields: fields::fields(&rest.site, post_type).with_extra(extra, &post_type.name),
             params: params::params(&rest.site, post_type),
+            claims: claims::params(&rest.site, post_type),
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
             family: rest.item_cache.new_family(),
@@ -120,6 +127,12 @@ impl Posts {
     fn write_args(&self, kind: MethodKind) -> Args {
         let args = self.fields.args(kind);
         if self.fields.has("content") { args.with(blocks::FIELD, blocks::write_arg()) } else { args }
+    }
+
+    /// The values of a request for a list.
+    pub(crate) fn listed(self: &Arc<Self>, req: &Request) -> LazyTyped<PostList> {
+        let (posts, req) = (Arc::clone(self), req.clone());
+        LazyTyped::new(move || posts.params.typed(&req))
     }
 
     /// Arguments of a request for one post.
@@ -189,6 +202,14 @@ pub(crate) struct Authorized {
     pub(crate) settings: Arc<Settings>,
     /// Whether a preview link shows the post, which may have the texts of a revision.
     pub(crate) is_preview: bool,
+}
+
+/// A post that the caller may change, and what the request changes.
+pub(crate) struct AuthorizedChange {
+    /// The post.
+    pub(crate) authorized: Authorized,
+    /// The changes.
+    pub(crate) draft: LazyTyped<PostDraft>,
 }
 
 impl Posts {
@@ -300,18 +321,17 @@ impl Posts {
 
     // List
 
-    pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        if self.site.policies.users.hides_from(&caller(&req)) {
-            let is_set = |name: &&str| req.param(name).is_some_and(svc_php::cast::truthy);
-            let by_author = req.param("orderby").is_some_and(|by| by == "author").then_some("orderby");
-            if let Some(name) = ["author", "author_exclude"].into_iter().find(is_set).or(by_author) {
-                return Err(errors::hidden_users(&req, name));
-            }
+    pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostList>> {
+        let list = self.listed(&req);
+        if self.site.policies.users.hides_from(&caller(&req))
+            && let Some(name) = params::param_about_users(list.get())
+        {
+            return Err(errors::hidden_users(&req, name));
         }
         if req.context() == "edit" && !self.has_cap(req.cx(), &caller(&req), &self.post_type.caps.edit_posts)? {
             return Err(errors::forbidden_context(&req));
         }
-        Ok(())
+        Ok(list)
     }
 
     // Fetch
@@ -383,25 +403,26 @@ impl Posts {
 
     // Create
 
-    pub(crate) async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+    pub(crate) async fn can_create(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostDraft>> {
         if only_reads(&req) {
             return Err(errors::cannot_create(&req));
         }
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::post_exists());
         }
-        self.check_fields(&req, |caller| {
+        self.check_claims(&req, |caller| {
             let may = self.has_cap(req.cx(), caller, &self.post_type.caps.create_posts)?;
             if may { Ok(()) } else { Err(errors::cannot_create(&req)) }
-        })
+        })?;
+        Ok(self.draft(&req))
     }
 
-    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn create(self: Arc<Self>, req: Request, draft: LazyTyped<PostDraft>) -> Result<Response> {
         // Ids of existing posts were rejected by the permission check. An empty id matches no post.
         if req.param("id").is_some() {
             return Err(errors::post_not_found());
         }
-        let id = self.save(&req, None).await?;
+        let id = self.save(&req, draft, None).await?;
         let post = self.saved(req.cx(), id)?;
         let settings = self.site.settings(req.cx())?;
         let location = settings.urls.rest(&permalinks::rest_route_of(&self.site, &settings, &self.post_type, id));
@@ -411,19 +432,19 @@ impl Posts {
 
     // Update
 
-    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<AuthorizedChange> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
         let authorized = self.authorized(&req, |caller, access, post| {
             if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
         })?;
-        self.check_fields(&req, |_| Ok(()))?;
-        Ok(authorized)
+        self.check_claims(&req, |_| Ok(()))?;
+        Ok(AuthorizedChange { authorized, draft: self.draft(&req) })
     }
 
-    pub(crate) async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let id = self.save(&req, Some(authorized.post)).await?;
+    pub(crate) async fn update(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {
+        let id = self.save(&req, change.draft, Some(change.authorized.post)).await?;
         let post = self.saved(req.cx(), id)?;
         self.show(&req, post, respond::edit_view(&req)).await
     }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use svc_auth::Caller;
 use svc_model::{PostId, PostType, Taxonomy, TermId, UserId};
-use svc_resource::Params;
+use svc_resource::{Params, Typed};
 use svc_schema::{
     Error,
     build::{SchemaBuilder, array, boolean, integer, object, string, types},
@@ -84,6 +84,17 @@ fn unsigned<Id>(ids: Vec<i64>, id: fn(i64) -> Id) -> Vec<Id> {
 
 fn date() -> SchemaBuilder {
     string().format("date-time")
+}
+
+/// The first parameter of a request for a list that tells of the authors of posts.
+pub(super) fn param_about_users(list: &Typed<PostList>) -> Option<&'static str> {
+    let values = list.values();
+    let rows = [
+        ("author", !values.query.author_in.is_empty() || list.has_other("author")),
+        ("author_exclude", !values.query.author_not_in.is_empty() || list.has_other("author_exclude")),
+        ("orderby", values.orderby == "author"),
+    ];
+    rows.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)
 }
 
 /// The parameters of this type's list.

@@ -2,84 +2,31 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use svc_auth::{Caller, caps::Object};
-use svc_model::{Post, PostId, TermId, UserId};
+use svc_auth::Caller;
+use svc_model::{Post, PostId};
+use svc_resource::LazyTyped;
 use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
-    Access, Settings,
+    Settings,
     posts::{draft::PostDraft, save::SavePost},
     revisions::RevisionAuthor,
 };
-use svc_store::{Tx, posts, terms};
+use svc_store::{Tx, posts};
 use svc_versions::Context;
 
 use super::Posts;
-use crate::{caller, errors, respond};
+use crate::{caller, errors};
 
 impl Posts {
-    /// Checks the permissions that fields of a request require in addition to editing the post: another author, sticky,
-    /// terms. `own`, the check of the post itself, runs at the same position as in WordPress.
-    pub(super) fn check_fields(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
-        let caller = caller(req);
-        let caps = &self.post_type.caps;
-        let settings = self.site.settings(req.cx())?;
-        let access = Access::new(&self.site, &settings);
-        let others = access.can(&caller, &caps.edit_others_posts);
-        // In list requests, `author` is an array. The check still runs for them, to compute `Allow`.
-        if let Some(author) = req.param("author").filter(|author| svc_php::cast::truthy(author))
-            && author.as_i64().map(UserId) != Some(caller.id)
-            && !others
-        {
-            return Err(errors::cannot_edit_others(req));
-        }
-        if req.param("sticky").is_some_and(svc_php::cast::truthy)
-            && !(others && access.can(&caller, &caps.publish_posts))
-        {
-            return Err(errors::cannot_assign_sticky(req));
-        }
-        own(&caller)?;
-        self.check_terms(req, &caller)
-    }
-
-    /// Checks that the caller may assign the terms of the request. Terms that do not exist in the taxonomy are ignored.
-    fn check_terms(&self, req: &Request, caller: &Caller) -> Result<()> {
-        let mut requested: Vec<(TermId, &str)> = Vec::new();
-        for taxonomy in self.site.registries.taxonomies.of_type(&self.post_type.name).filter(|t| t.show_in_rest) {
-            match req.param(&taxonomy.rest_base) {
-                Some(Value::Array(ids)) => {
-                    requested.extend(ids.iter().filter_map(|id| Some((TermId(id.as_i64()?), &*taxonomy.name))))
-                }
-                Some(one) => requested.extend(one.as_i64().map(|id| (TermId(id), &*taxonomy.name))),
-                None => {}
-            }
-        }
-        if requested.is_empty() {
-            return Ok(());
-        }
-        // As in WordPress, nobody may assign term 0.
-        if requested.iter().any(|(id, _)| id.is_none()) {
-            return Err(errors::cannot_assign_term(req));
-        }
-        self.site.read(req.cx(), |db| {
-            let ids: Vec<TermId> = requested.iter().map(|(id, _)| *id).collect();
-            let mut found = terms::without_counts(db, &ids)?;
-            found.retain(|term| requested.contains(&(term.id, term.taxonomy.as_str())));
-            let settings = self.site.settings_in(db)?;
-            let access =
-                Access::new(&self.site, &settings).with_terms(found.iter().map(|t| (t.id, t.taxonomy.clone())));
-            if found.iter().all(|t| caller.can("assign_term", Object::Term(t.id), &access)) {
-                Ok(())
-            } else {
-                Err(errors::cannot_assign_term(req).into())
-            }
-        })
-    }
-
     /// Creates or updates a post from a request.
-    pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
+    pub(super) async fn save(
+        &self,
+        req: &Request,
+        draft: LazyTyped<PostDraft>,
+        existing: Option<Post>,
+    ) -> Result<PostId> {
         let settings = self.site.settings(req.cx())?;
-        let mut draft = self.draft(req)?;
+        let mut draft = draft.accepted()?;
         if let Some(content) = self.content_of_blocks(req, &settings)? {
             draft.content = Some(content);
         }
@@ -107,8 +54,9 @@ impl Posts {
     }
 
     /// The changes of a request to a post.
-    pub(crate) fn draft(&self, req: &Request) -> Result<PostDraft> {
-        self.fields.read(|name| respond::param_or_null(req, name))
+    pub(crate) fn draft(self: &Arc<Self>, req: &Request) -> LazyTyped<PostDraft> {
+        let (posts, req) = (Arc::clone(self), req.clone());
+        LazyTyped::new(move || posts.fields.typed(&req))
     }
 
     /// The job that stores a draft.

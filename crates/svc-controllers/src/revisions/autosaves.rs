@@ -16,7 +16,7 @@ use crate::{
     RestSite,
     args::context_arg,
     caller, errors, menus,
-    posts::{Authorized, Posts, fields, validators},
+    posts::{Authorized, AuthorizedChange, Posts, fields, validators},
     request::nonce,
     respond,
 };
@@ -163,13 +163,14 @@ impl Autosaves {
     // Create
 
     /// Requires permission to update the post with these fields.
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<Authorized> {
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<AuthorizedChange> {
         Arc::clone(&self.posts).can_update(req).await
     }
 
-    async fn create(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let parent = RevisionParent { settings: Arc::clone(&authorized.settings), post: authorized.post.clone() };
-        let id = self.posts.autosave(&req, authorized).await?;
+    async fn create(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {
+        let Authorized { post, settings, .. } = &change.authorized;
+        let parent = RevisionParent { settings: Arc::clone(settings), post: post.clone() };
+        let id = self.posts.autosave(&req, change).await?;
         let autosave = self.posts.saved(req.cx(), id)?;
         let parent = if id == parent.post.id { RevisionParent { post: autosave.clone(), ..parent } } else { parent };
         self.show_one(&req, &parent, autosave, &respond::edit_view(&req)).await

@@ -131,7 +131,7 @@ impl Revisions {
     }
 
     async fn list(self: Arc<Self>, req: Request, parent: RevisionParent) -> Result<Response> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
+        let list = self.params.typed(&req).accepted()?;
         let view = respond::view(&req);
         let plan = self.table.plan(&view);
         let (paging, items) = self.site.read(req.cx(), |db| {

@@ -170,7 +170,7 @@ impl Search {
         if let Some(ranked) = self.ranked.as_ref().filter(|_| req.sent_param("q").is_some()) {
             return ranked.list(&req, &self.url(&req)?);
         }
-        let params = self.params.read(|name| req.param(name).cloned())?;
+        let params = self.params.typed(&req).accepted()?;
         let mut handlers = self.handlers.iter().zip(&self.families);
         let (handler, family) = handlers.find(|(h, _)| h.kind() == params.object_type).ok_or_else(unknown_type)?;
         let subtypes = supported_subtypes(params.subtypes, &handler.subtypes());

@@ -149,7 +149,7 @@ impl TemplateHistory {
     }
 
     async fn list(self: Arc<Self>, req: Request, parent: TemplateParent) -> Result<Response> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
+        let list = self.params.typed(&req).accepted()?;
         let (paging, rows) =
             self.site.read(req.cx(), |db| list.run(db, &self.site, &self.post_type, parent.post.id))?;
         let prepared = self.show(&req, &parent, rows, &respond::view(&req), REVISIONS).await?;
@@ -211,8 +211,7 @@ impl TemplateHistory {
 
     async fn create_autosave(self: Arc<Self>, req: Request) -> Result<Response> {
         let parent = self.saved(req.cx(), &req.require::<String>("id")?)?;
-        let mut draft = TemplateDraft::default();
-        self.fields.apply(&mut draft, |name| respond::param_or_null(&req, name))?;
+        let draft: TemplateDraft = self.fields.typed(&req).accepted()?;
         let typed =
             AutosaveDraft { title: draft.title, content: draft.content, excerpt: draft.description, meta: None };
         let (caller, now) = (caller(&req), self.site.now(req.cx()));

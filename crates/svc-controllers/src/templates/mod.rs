@@ -174,7 +174,7 @@ impl Templates {
     }
 
     async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
-        let list = self.params.read(|name| req.param(name).cloned())?;
+        let list = self.params.typed(&req).accepted()?;
         let settings = self.site.settings(req.cx())?;
         let lookup = TemplateLookup::new(req.cx(), &self.site, &settings);
         let mut items = self.site.read(req.cx(), |db| lookup.all(db, self.kind))?;

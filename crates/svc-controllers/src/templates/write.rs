@@ -27,7 +27,7 @@ use svc_store::{
 use svc_versions::Context;
 
 use super::{Templates, already_trashed, not_found, other_theme};
-use crate::{caller, errors, respond};
+use crate::{caller, errors};
 
 impl Templates {
     /// Creates or updates a template in one transaction. Updating a theme file creates a post for it.
@@ -37,8 +37,7 @@ impl Templates {
         existing: Option<Template>,
         settings: &Arc<Settings>,
     ) -> Result<Template> {
-        let mut draft = TemplateDraft::default();
-        self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
+        let mut draft: TemplateDraft = self.fields.typed(req).accepted()?;
         let caller = caller(req);
         let theme = self.site.theme(req.cx(), settings).name.clone();
         if let Some(author) = draft.author.map(UserId)

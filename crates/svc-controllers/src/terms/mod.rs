@@ -7,14 +7,14 @@ pub(crate) mod errors;
 pub(crate) mod fields;
 mod links;
 mod load;
-mod params;
+pub(crate) mod params;
 pub(crate) mod write;
 
 use std::sync::Arc;
 
 use serde_json::json;
 use svc_model::{PostId, PostType, Taxonomy, Term, TermId};
-use svc_resource::{Paging, Params, View};
+use svc_resource::{Paging, Params, Typed, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Map, Request, Response, Result, Route, get, on,
 };
@@ -194,14 +194,15 @@ impl Terms {
 
     // List
 
-    pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
+    pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<Typed<TermList>> {
+        let list = self.params.typed(&req);
         if req.context() == "edit" && !self.can(&req, &self.taxonomy.caps.edit_terms)? {
             return Err(forbidden_context(&req));
         }
-        match req.param("post").filter(|post| svc_php::cast::truthy(post)) {
-            None => Ok(()),
-            Some(id) => self.can_see_post(&req, PostId(svc_php::cast::to_int(id))),
+        if let Some(post) = list.values().post() {
+            self.can_see_post(&req, post)?;
         }
+        Ok(list)
     }
 
     /// Checks that the caller may read the post whose terms are requested.
@@ -220,11 +221,11 @@ impl Terms {
         })
     }
 
-    pub(crate) async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    pub(crate) async fn list(self: Arc<Self>, req: Request, list: Typed<TermList>) -> Result<Response> {
         let items = self.reader(&req);
         let page = items
             .page(async |req: Request| {
-                let list = self.params.read(|name| req.param(name).cloned())?;
+                let list = list.accepted()?;
                 let (page, per_page) = (list.effective_page(), list.per_page);
                 let requested = ListPage::read(&self.site, &req)?;
                 let found = self.site.read(req.cx(), |db| list.find(db, &self.site, &self.taxonomy, &requested))?;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use svc_model::{PostId, Taxonomy, TermId};
+use svc_php::cast::{to_int, truthy};
 use svc_resource::Params;
 use svc_schema::build::{array, boolean, integer, string};
 use svc_site::{Site, SiteResult, languages::Languages};
@@ -21,7 +22,7 @@ const MAX_PER_PAGE: i64 = 100;
 
 /// The parameters of a list request.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TermList {
+pub(crate) struct TermList {
     pub(super) page: u64,
     pub(super) per_page: u64,
     offset: i64,
@@ -58,7 +59,7 @@ pub(super) fn params(taxonomy: &Taxonomy) -> Params<TermList> {
         p.add("parent", integer().describe("Only return direct children of this term ID.")).set(|l, id: i64| l.query.parent = Some(TermId(id)));
     }
     p.add("post", integer().describe("Only return terms of this post ID.").default(Value::Null))
-        .set(|l, id: i64| l.query.posts = if id == 0 { Vec::new() } else { vec![PostId(id)] });
+        .set(|l, id: Value| l.query.posts = truthy(&id).then(|| PostId(to_int(&id))).into_iter().collect());
     p.add("slug", array(string()).describe("Only return terms with these slugs."))
         .set(|l, v: Vec<String>| l.query.slugs = v.iter().map(|s| svc_text::sanitize_title(s)).collect());
     crate::cursor::add_params(&mut p);
@@ -73,6 +74,11 @@ pub(super) fn add_languages(p: &mut Params<TermList>, languages: &Languages) {
 const ORDERS: [&str; 8] = ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count"];
 
 impl TermList {
+    /// The post whose terms are requested.
+    pub(super) fn post(&self) -> Option<PostId> {
+        self.query.posts.first().copied()
+    }
+
     /// Number of terms to skip. An offset other than zero takes precedence over the page.
     fn skipped(&self) -> u64 {
         match self.offset {
@@ -147,14 +153,17 @@ impl TermList {
 
 #[cfg(test)]
 mod tests {
+    use svc_routing::Request;
+
     use super::*;
 
     fn list(hierarchical: bool, params_json: &Value) -> TermList {
         let mut taxonomy = Taxonomy::new("genre", &["book"]);
         taxonomy.hierarchical = hierarchical;
         let params = params(&taxonomy);
-        let defaults = params.query_args().defaults();
-        params.read(|name| params_json.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()
+        let mut query = params.query_args().defaults();
+        query.extend(params_json.as_object().unwrap().clone());
+        params.typed(&Request::get("/list").with_query(query)).accepted().unwrap()
     }
 
     #[test]

@@ -19,7 +19,7 @@ use svc_store::terms;
 use svc_versions::Context;
 
 use super::{Terms, errors, fields::object_type};
-use crate::{caller, respond};
+use crate::caller;
 
 impl Terms {
     /// Creates or updates a term from a request. Returns the stored term.
@@ -27,8 +27,7 @@ impl Terms {
         if !self.taxonomy.hierarchical && req.param("parent").is_some() {
             return Err(errors::not_hierarchical());
         }
-        let mut draft = TermDraft::default();
-        self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
+        let mut draft: TermDraft = self.fields.typed(req).accepted()?;
         let values = draft.meta.take();
         let (site, taxonomy) = (Arc::clone(&self.site), Arc::clone(&self.taxonomy));
         let settings = self.site.settings(req.cx())?;

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_model::{User, UserId};
-use svc_resource::{Paging, Params, View};
+use svc_resource::{Paging, Params, Typed, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{Arg, Args, Error, MethodKind, Sanitizer, Validator, build::integer};
-use svc_site::{Settings, Site, SiteResult, avatars, revisions::RevisionAuthor};
+use svc_site::{Settings, Site, SiteResult, avatars, revisions::RevisionAuthor, users::draft::UserDraft};
 use svc_store::{Db, get_or_load, users};
 use svc_versions::Context;
 
@@ -176,6 +176,12 @@ pub(crate) struct AuthorizedUser {
     user: User,
 }
 
+/// A user whom the caller may change, and what the request changes.
+struct AuthorizedChange {
+    user: User,
+    draft: Typed<UserDraft>,
+}
+
 impl Users {
     /// A user by id, with the caller's permissions on it; 404 if it does not exist.
     fn find(&self, req: &Request, id: UserId) -> Result<(User, UserRights)> {
@@ -238,16 +244,18 @@ impl Users {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        params::check(&self.site, &caller(&req), &req)
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<Typed<UserList>> {
+        let list = self.params.typed(&req);
+        params::check(&self.site, &caller(&req), &req, &list)?;
+        Ok(list)
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, list: Typed<UserList>) -> Result<Response> {
         let items = self.reader(&req);
         let settings = self.site.settings(req.cx())?;
         let page = items
             .page(async |req: Request| {
-                let list = self.params.read(|name| req.param(name).cloned())?;
+                let list = list.accepted()?;
                 let (page, per_page) = (list.effective_page(), list.per_page);
                 let (caller, requested) = (caller(&req), ListPage::read(&self.site, &req)?);
                 let found = self.site.read(req.cx(), |db| {
@@ -299,18 +307,18 @@ impl Users {
 
     // Create
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
-        if only_reads(&req) {
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<Typed<UserDraft>> {
+        if only_reads(&req) || !can(&self.site, &req, "create_users")? {
             return Err(errors::cannot_create(&req));
         }
-        if can(&self.site, &req, "create_users")? { Ok(()) } else { Err(errors::cannot_create(&req)) }
+        self.draft(&req)
     }
 
-    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn create(self: Arc<Self>, req: Request, draft: Typed<UserDraft>) -> Result<Response> {
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::exists());
         }
-        let id = self.save(&req, None).await?;
+        let id = self.save(&req, draft, None).await?;
         let location = self.site.settings(req.cx())?.urls.rest(&format!("{}/{id}", route(&self.site)));
         let (user, _) = self.find(&req, id)?;
         let response = self.show(&req, user, respond::edit_view(&req)).await?.in_context("edit");
@@ -319,28 +327,31 @@ impl Users {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<AuthorizedUser> {
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<AuthorizedChange> {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
         let found = self.requested(&req)?;
-        Self::may_update(&req, found)
+        self.may_update(&req, found)
     }
 
-    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<AuthorizedUser> {
+    async fn can_update_me(self: Arc<Self>, req: Request) -> Result<AuthorizedChange> {
         let found = self.find(&req, caller(&req).id)?;
-        Self::may_update(&req, found)
+        self.may_update(&req, found)
     }
 
-    fn may_update(req: &Request, (user, rights): (User, UserRights)) -> Result<AuthorizedUser> {
-        if req.param("roles").is_some_and(svc_php::cast::truthy) && !rights.promote {
+    fn may_update(&self, req: &Request, (user, rights): (User, UserRights)) -> Result<AuthorizedChange> {
+        let draft = self.draft(req)?;
+        let sets_roles =
+            draft.values().roles.as_ref().is_some_and(|roles| !roles.is_empty()) || draft.has_other("roles");
+        if sets_roles && !rights.promote {
             return Err(errors::cannot_edit_roles(req));
         }
-        if rights.edit { Ok(AuthorizedUser { user }) } else { Err(errors::cannot_edit(req)) }
+        if rights.edit { Ok(AuthorizedChange { user, draft }) } else { Err(errors::cannot_edit(req)) }
     }
 
-    async fn update(self: Arc<Self>, req: Request, authorized: AuthorizedUser) -> Result<Response> {
-        let id = self.save(&req, Some(authorized.user)).await?;
+    async fn update(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {
+        let id = self.save(&req, change.draft, Some(change.user)).await?;
         let (user, _) = self.find(&req, id)?;
         self.show(&req, user, respond::edit_view(&req)).await
     }

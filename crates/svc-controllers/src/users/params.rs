@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use svc_auth::{Caller, UserVisibility, roles::Roles};
 use svc_model::UserId;
-use svc_resource::Params;
+use svc_resource::{Params, Typed};
 use svc_routing::Request;
 use svc_schema::{
     Error,
@@ -89,7 +89,7 @@ pub(super) fn params(site: &Site) -> Params<UserList> {
     p.add("slug", array(string()).describe("Only return users with these slugs.")).set(|l, v| l.slugs = v);
     p.add("roles", array(string()).describe("Only return users with one of these roles.")).set(|l, v| l.roles = v);
     p.add("capabilities", array(string()).describe("Only return users with one of these capabilities.")).set(|l, v| l.capabilities = v);
-    p.add("who", string().describe("Only return users who can write posts.").one_of(["authors"])).set(|l, _: String| l.authors = true);
+    p.add("who", string().describe("Only return users who can write posts.").one_of(["authors"])).set(|l, who: String| l.authors = who == "authors");
     p.add("has_published_posts", published.describe("Only return users with published posts, optionally of these post types."))
         .set(|l, v: Value| l.published = v.into());
     p.add("search_columns", array(string().one_of(["email", "name", "id", "username", "slug"]).first(&["enum"])).default(json!([])).describe("Fields to search.").first(&["default"]))
@@ -111,29 +111,27 @@ fn column(name: &str) -> Option<UserColumn> {
     }
 }
 
-/// Checks that the caller may see the requested list. Reads the parameters as they were sent, because the check also
-/// runs for requests with invalid parameters.
+/// Checks that the caller may see the requested list.
 ///
 /// # Errors
 /// 401 or 403. Roles, capabilities and fields of context `edit` require `list_users`.
-pub(super) fn check(site: &Site, caller: &Caller, req: &Request) -> Result<(), Error> {
+pub(super) fn check(site: &Site, caller: &Caller, req: &Request, list: &Typed<UserList>) -> Result<(), Error> {
     if site.policies.users.hides_from(caller) {
         return Err(errors::cannot_view(req));
     }
     let lists = rights::lists_users(caller);
-    let is_set = |name: &str| req.param(name).is_some_and(svc_php::cast::truthy);
-    let is_one_of =
-        |name: &str, values: &[&str]| req.param(name).and_then(Value::as_str).is_some_and(|v| values.contains(&v));
-    if !lists && (is_set("roles") || is_set("capabilities")) {
+    let UserList { roles, capabilities, orderby, authors, .. } = list.values();
+    let by_rights = !roles.is_empty() || !capabilities.is_empty();
+    if !lists && (by_rights || list.has_other("roles") || list.has_other("capabilities")) {
         return Err(errors::cannot_view(req));
     }
     if !lists && req.context() == "edit" {
         return Err(forbidden_context(req));
     }
-    if !lists && is_one_of("orderby", &["email", "registered_date"]) {
+    if !lists && matches!(orderby.as_str(), "email" | "registered_date") {
         return Err(errors::forbidden_orderby(req));
     }
-    if is_one_of("who", &["authors"]) && !rights::lists_authors(site, caller) {
+    if *authors && !rights::lists_authors(site, caller) {
         return Err(errors::forbidden_who(req));
     }
     Ok(())
@@ -268,8 +266,9 @@ mod tests {
 
     fn list(site: &Site, params_json: &Value) -> UserList {
         let params = params(site);
-        let defaults = params.query_args().defaults();
-        params.read(|name| params_json.get(name).or_else(|| defaults.get(name)).cloned()).unwrap()
+        let mut query = params.query_args().defaults();
+        query.extend(params_json.as_object().unwrap().clone());
+        params.typed(&Request::get("/list").with_query(query)).accepted().unwrap()
     }
 
     #[test]
@@ -292,7 +291,8 @@ mod tests {
         ];
         for (role, params_json, code) in rows {
             let query = params_json.as_object().unwrap().clone();
-            let error = check(&site, &caller(role), &Request::get("/svc/v2/users").with_query(query)).err();
+            let request = Request::get("/svc/v2/users").with_query(query);
+            let error = check(&site, &caller(role), &request, &params(&site).typed(&request)).err();
             assert_eq!(error.as_ref().map_or("", |e| e.code()), code, "{role} {params_json}");
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use svc_auth::{Caller, Secret};
 use svc_model::{User, UserId};
+use svc_resource::Typed;
 use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
     Access, Settings, Site,
@@ -16,7 +17,7 @@ use svc_store::{authors, users};
 use svc_versions::Context;
 
 use super::{Users, errors, fields::OBJECT};
-use crate::{caller, respond};
+use crate::caller;
 
 /// Hashes a new password. Failures become errors of the REST API.
 async fn hash(site: &Site, password: Secret) -> Result<String> {
@@ -29,11 +30,15 @@ async fn hash(site: &Site, password: Secret) -> Result<String> {
 }
 
 impl Users {
+    /// The values of a request that creates or changes a user.
+    pub(super) fn draft(&self, req: &Request) -> Result<Typed<UserDraft>> {
+        Ok(self.fields.current(&*self.site.settings(req.cx())?).typed(req))
+    }
+
     /// Creates or updates a user from a request.
-    pub(super) async fn save(&self, req: &Request, existing: Option<User>) -> Result<UserId> {
-        let mut draft = UserDraft::default();
+    pub(super) async fn save(&self, req: &Request, draft: Typed<UserDraft>, existing: Option<User>) -> Result<UserId> {
+        let mut draft = draft.accepted()?;
         let settings = self.site.settings(req.cx())?;
-        self.fields.current(&settings).apply(&mut draft, |name| respond::param_or_null(req, name))?;
         let caller = caller(req);
         if let Some(user) = &existing {
             self.check_names(req.cx(), &draft, user)?;

@@ -210,7 +210,7 @@ impl WidgetRoutes {
     }
 
     async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        let draft: WidgetDraft = self.fields.read(|name| respond::param_or_null(&req, name))?;
+        let draft: WidgetDraft = self.fields.typed(&req).accepted()?;
         let (id_base, number) = match (&draft.id, &draft.id_base) {
             (Some(id), _) => match parse_id(id) {
                 Some((id_base, number)) => (id_base.to_owned(), Some(number)),
@@ -247,7 +247,7 @@ impl WidgetRoutes {
             .sidebar_of(&id)
             .ok_or_else(errors::not_found)?;
         // The id in the path takes precedence over the one in the body.
-        let draft: WidgetDraft = self.fields.read(|name| respond::param_or_null(&req, name))?;
+        let draft: WidgetDraft = self.fields.typed(&req).accepted()?;
         let new_settings = self.new_settings(&draft, id_base)?;
         let sidebar = draft.sidebar.clone().filter(|id| !id.is_empty());
         let (id, sidebar) =

@@ -170,6 +170,16 @@ impl Params {
         }
     }
 
+    /// The parameters that the request contains, without defaults: of one name, the value of the source with the highest precedence first.
+    pub fn sent_values(&self) -> impl Iterator<Item = (Cow<'_, str>, &Value)> {
+        self.sent().map(|(_, name, value)| (name, value))
+    }
+
+    /// The defaults.
+    pub fn default_values(&self) -> impl Iterator<Item = (Cow<'_, str>, &Value)> {
+        self.defaults.iter().map(|(name, value)| (Cow::Borrowed(name.as_str()), value))
+    }
+
     /// All parameters of one source.
     pub(crate) fn all_from(&self, source: ParamSource) -> Box<dyn Iterator<Item = (Cow<'_, str>, &Value)> + '_> {
         let plain = |(name, value)| -> (Cow<'_, str>, &Value) { (Cow::Borrowed(String::as_str(name)), value) };
@@ -264,6 +274,8 @@ mod tests {
         };
         let own = |text: &str| Some(text.to_owned());
         assert_eq!(sent(&params), [own("form"), own("query"), own("query"), None]);
+        assert_eq!(params.sent_values().map(|(name, _)| name).collect::<Vec<_>>(), ["a", "b", "a", "b", "c"]);
+        assert_eq!(params.default_values().map(|(name, _)| name).collect::<Vec<_>>(), ["a", "c", "d"]);
         let merged = json!({"a": "form", "c": "query", "d": "default", "b": null});
         assert_eq!(Value::Object(params.merged()), merged);
         // Without a form, its fields do not count.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use svc_model::{Post, PostType};
-use svc_resource::View;
+use svc_resource::{LazyTyped, Typed, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Links, Map, Request, Response, Result, Route, get, on,
 };
@@ -22,7 +22,10 @@ use svc_site::{
 };
 use svc_store::posts as stored_posts;
 
-use self::{fields::ItemFields, links::LinkContext};
+use self::{
+    fields::{ItemDraft, ItemFields},
+    links::LinkContext,
+};
 use super::check_read;
 use crate::encoded_items::{ItemReader, PreparedItem};
 use crate::preconditions;
@@ -31,7 +34,11 @@ use crate::{
     args::context_arg,
     caller, cost,
     errors::{post_not_found, trash_not_supported},
-    posts::{Authorized, Posts, params, validators},
+    posts::{
+        Authorized, Posts,
+        params::{self, PostList},
+        validators,
+    },
     respond,
 };
 
@@ -101,15 +108,16 @@ impl MenuItems {
 
     // List
 
-    async fn can_list(self: Arc<Self>, req: Request) -> Result<()> {
-        Arc::clone(&self.posts).can_list(req.clone()).await?;
-        check_read(&self.site, &req)
+    async fn can_list(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostList>> {
+        let list = Arc::clone(&self.posts).can_list(req.clone()).await?;
+        check_read(&self.site, &req)?;
+        Ok(list)
     }
 
-    async fn list(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn list(self: Arc<Self>, req: Request, list: LazyTyped<PostList>) -> Result<Response> {
         let items = ItemReader::uncached(&req);
         let prepare = async |req: Request, ids: &[i64]| self.prepare(&req, items.view(), ids).await;
-        self.posts.list_of(&req, &items, &self.site.route_of_type(&self.post_type), prepare).await
+        self.posts.list_of(&req, list, &items, &self.site.route_of_type(&self.post_type), prepare).await
     }
 
     async fn prepare(&self, req: &Request, view: &View, ids: &[i64]) -> Result<Vec<PreparedItem>> {
@@ -142,12 +150,13 @@ impl MenuItems {
 
     // Create
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
-        Arc::clone(&self.posts).can_create(req).await
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<Typed<ItemDraft>> {
+        Arc::clone(&self.posts).can_create(req.clone()).await?;
+        Ok(self.fields.typed(&req))
     }
 
-    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
-        let id = self.save(&req, None).await?;
+    async fn create(self: Arc<Self>, req: Request, draft: Typed<ItemDraft>) -> Result<Response> {
+        let id = self.save(&req, draft, None).await?;
         let route = format!("{}/{id}", self.site.route_of_type(&self.post_type));
         let location = self.site.settings(req.cx())?.urls.rest(&route);
         let response = self.show(&req, self.posts.saved(req.cx(), id)?, respond::edit_view(&req)).await?;
@@ -156,12 +165,13 @@ impl MenuItems {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<Authorized> {
-        Arc::clone(&self.posts).can_update(req).await
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<(Post, Typed<ItemDraft>)> {
+        let change = Arc::clone(&self.posts).can_update(req.clone()).await?;
+        Ok((change.authorized.post, self.fields.typed(&req)))
     }
 
-    async fn update(self: Arc<Self>, req: Request, authorized: Authorized) -> Result<Response> {
-        let id = self.save(&req, Some(authorized.post)).await?;
+    async fn update(self: Arc<Self>, req: Request, (post, draft): (Post, Typed<ItemDraft>)) -> Result<Response> {
+        let id = self.save(&req, draft, Some(post)).await?;
         self.show(&req, self.posts.saved(req.cx(), id)?, respond::edit_view(&req)).await
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use svc_auth::Caller;
 use svc_model::{Post, PostId, TermId};
+use svc_resource::Typed;
 use svc_routing::{Request, Result};
 use svc_site::{
     Settings, Site, SiteResult,
@@ -21,13 +22,12 @@ use svc_store::{
 };
 
 use super::{MenuItems, fields::ItemDraft};
-use crate::{caller, errors::post_not_found, menus::errors, respond};
+use crate::{caller, errors::post_not_found, menus::errors};
 
 impl MenuItems {
     /// Creates or updates an item.
-    pub(super) async fn save(&self, req: &Request, existing: Option<Post>) -> Result<PostId> {
-        let mut draft = ItemDraft::default();
-        self.fields.apply(&mut draft, |name| respond::param_or_null(req, name))?;
+    pub(super) async fn save(&self, req: &Request, draft: Typed<ItemDraft>, existing: Option<Post>) -> Result<PostId> {
+        let mut draft = draft.accepted()?;
         let (site, settings) = (Arc::clone(&self.site), self.site.settings(req.cx())?);
         let id = existing.map(|p| p.id);
         let row = PostDraft {

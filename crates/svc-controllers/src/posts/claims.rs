@@ -1,0 +1,85 @@
+//! What a request to write a post asks for beyond the right to create or edit it: another author, a sticky post, terms.
+
+use serde_json::Value;
+use svc_auth::{Caller, caps::Object};
+use svc_model::{PostType, TermId, UserId};
+use svc_resource::Params;
+use svc_routing::{Request, Result};
+use svc_schema::build::{array, boolean, integer};
+use svc_site::{Access, Site};
+use svc_store::terms;
+
+use super::Posts;
+use crate::{caller, errors};
+
+/// What a request asks for. As in WordPress, it counts for types as well whose posts have no author and cannot be sticky.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Claims {
+    author: UserId,
+    sticky: bool,
+    /// Terms, with their taxonomies.
+    terms: Vec<(TermId, String)>,
+}
+
+/// The parameters that make claims.
+pub(super) fn params(site: &Site, post_type: &PostType) -> Params<Claims> {
+    let mut p = Params::<Claims>::new(&post_type.name);
+    p.add("author", integer()).set(|claims, id: i64| claims.author = UserId(id));
+    p.add("sticky", boolean()).set(|claims, is_sticky| claims.sticky = is_sticky);
+    for taxonomy in site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
+        let name = taxonomy.name.clone();
+        p.add(&taxonomy.rest_base, array(integer())).set(move |claims, ids: Value| {
+            // The list of posts has terms in other forms as well, which ask for nothing here.
+            let ids = ids.as_array().map_or(std::slice::from_ref(&ids), Vec::as_slice);
+            claims.terms.extend(ids.iter().filter_map(|id| Some((TermId(id.as_i64()?), name.clone()))));
+        });
+    }
+    p
+}
+
+impl Posts {
+    /// Checks the claims of a request. `own` checks the right to create or edit the post.
+    pub(super) fn check_claims(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
+        let (caller, claims) = (caller(req), self.claims.typed(req));
+        let Claims { author, sticky, terms } = claims.values();
+        let caps = &self.post_type.caps;
+        let settings = self.site.settings(req.cx())?;
+        let access = Access::new(&self.site, &settings);
+        let others = access.can(&caller, &caps.edit_others_posts);
+        // A list of authors, with which the list of posts asks for `Allow`, is somebody else.
+        let is_for_another = (!author.is_none() && *author != caller.id) || claims.has_other("author");
+        if is_for_another && !others {
+            return Err(errors::cannot_edit_others(req));
+        }
+        let is_sticky = *sticky || claims.has_other("sticky");
+        if is_sticky && !(others && access.can(&caller, &caps.publish_posts)) {
+            return Err(errors::cannot_assign_sticky(req));
+        }
+        own(&caller)?;
+        self.check_terms(req, &caller, terms)
+    }
+
+    /// Checks that the caller may assign these terms. Terms that do not exist in the taxonomy are ignored.
+    fn check_terms(&self, req: &Request, caller: &Caller, requested: &[(TermId, String)]) -> Result<()> {
+        if requested.is_empty() {
+            return Ok(());
+        }
+        // As in WordPress, nobody may assign term 0.
+        if requested.iter().any(|(id, _)| id.is_none()) {
+            return Err(errors::cannot_assign_term(req));
+        }
+        self.site.read(req.cx(), |db| {
+            let ids: Vec<TermId> = requested.iter().map(|(id, _)| *id).collect();
+            let mut found = terms::without_counts(db, &ids)?;
+            found.retain(|term| requested.iter().any(|(id, taxonomy)| term.id == *id && term.taxonomy == *taxonomy));
+            let settings = self.site.settings_in(db)?;
+            let access =
+                Access::new(&self.site, &settings).with_terms(found.iter().map(|t| (t.id, t.taxonomy.clone())));
+            if found.iter().all(|t| caller.can("assign_term", Object::Term(t.id), &access)) {
+                Ok(())
+            } else {
+                Err(errors::cannot_assign_term(req).into())
+            }
+        })
+    }
+}
