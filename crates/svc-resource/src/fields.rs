@@ -224,7 +224,7 @@ pub struct Fields<I, D> {
     title: String,
     rows: Vec<Field<I, D>>,
     /// Positions of the rows by name, once a request was read.
-    positions: OnceLock<HashMap<String, usize>>,
+    positions: OnceLock<HashMap<String, Vec<usize>>>,
     /// The order of the fields in the schema and in the arguments.
     schema_order: SchemaOrder,
     /// Fields added by extensions: part of the schema and the arguments, but read and written elsewhere.
@@ -390,7 +390,7 @@ impl<I, D> Fields<I, D> {
         args
     }
 
-    /// The values of a request as a draft or a query, in table order, with the defaults of the arguments. Null counts as absent, but for
+    /// The parameters of a request as a draft or a query, in table order, with the defaults of the arguments. Null counts as absent, except for
     /// [nullable fields](Field::set_nullable).
     pub fn typed(&self, req: &Request) -> Typed<D>
     where
@@ -413,15 +413,21 @@ impl<I, D> Fields<I, D> {
     where
         D: Default,
     {
-        let positions = self
-            .positions
-            .get_or_init(|| self.rows.iter().enumerate().map(|(position, row)| (row.name.clone(), position)).collect());
-        let mut found: Vec<(usize, &Value)> =
-            values.filter_map(|(name, value)| Some((*positions.get(&*name)?, value))).collect();
+        let positions = self.positions.get_or_init(|| {
+            let mut positions = HashMap::<String, Vec<usize>>::new();
+            for (position, row) in self.rows.iter().enumerate() {
+                positions.entry(row.name.clone()).or_default().push(position);
+            }
+            positions
+        });
+        let mut found: Vec<(usize, &Value)> = Vec::new();
+        for (name, value) in values {
+            found.extend(positions.get(&*name).into_iter().flatten().map(|position| (*position, value)));
+        }
         // Stable: values of one parameter stay in their order.
         found.sort_by_key(|(position, value)| (*position, value.is_null()));
         found.dedup_by_key(|(position, _)| *position);
-        let (mut draft, mut others) = (D::default(), Vec::new());
+        let (mut draft, mut mismatches) = (D::default(), Vec::new());
         for (position, value) in found {
             let Some((row, set)) = self.rows.get(position).and_then(|row| Some((row, row.set.as_ref()?))) else {
                 continue;
@@ -430,9 +436,9 @@ impl<I, D> Fields<I, D> {
                 continue;
             }
             if !set(&mut draft, value) {
-                others.push((row.name.clone(), !svc_php::cast::truthy(value)));
+                mismatches.push((row.name.clone(), !svc_php::cast::truthy(value)));
             }
         }
-        Typed::new(draft, others)
+        Typed::new(draft, mismatches)
     }
 }

@@ -1,44 +1,42 @@
-//! The values of a request as a draft or a query, for its permission and its callback.
+//! The values of a request as a draft or a query, for its permission and its handler.
 
 use std::cell::OnceCell;
 
 use svc_schema::Error;
 
-/// The values of a request's parameters as a draft or a query.
+/// The parameters of a request, converted to a draft or a query.
 ///
-/// A permission makes it, reads it, and returns it to its callback, so that both see the same values. For the `Allow` header, a
-/// permission is also asked about parameters of other endpoints, which its own would reject (`author` is a list in one, a number in
-/// another). Such a value is not among the [`values`](Self::values); the permission knows it as [another value](Self::has_other), and
-/// the callback is not called.
-#[derive(Clone, Debug, Default)]
+/// A permission converts and checks them, and returns them to its handler. For the `Allow` header, a permission is also called with parameters
+/// that its endpoint would reject, because they are those of another method (`author` can be a list in one, a number in the other). A value
+/// that cannot be converted is missing in [`values`](Self::values), and [`has_mismatch`](Self::has_mismatch) is true for its name.
+#[derive(Clone, Debug)]
 pub struct Typed<T> {
     values: T,
-    /// Names of parameters with a value that the type has no place for, and whether it is empty as PHP defines it.
-    others: Vec<(String, bool)>,
+    /// Names of parameters whose values cannot be converted, and whether the value is empty as PHP defines it.
+    mismatches: Vec<(String, bool)>,
 }
 
 impl<T> Typed<T> {
-    pub(crate) fn new(values: T, others: Vec<(String, bool)>) -> Self {
-        Typed { values, others }
+    pub(crate) fn new(values: T, mismatches: Vec<(String, bool)>) -> Self {
+        Typed { values, mismatches }
     }
 
-    /// The values that the type has a place for.
+    /// The values, without those that cannot be converted.
     pub fn values(&self) -> &T {
         &self.values
     }
 
-    /// Whether the request sets this parameter to a value that the type has no place for. Empty values (`""`, `"0"`, `0`, `false`,
-    /// `[]`) count as absent.
-    pub fn has_other(&self, name: &str) -> bool {
-        self.others.iter().any(|(other, is_empty)| other == name && !is_empty)
+    /// Whether the request has a value of this name that cannot be converted. Empty values (`""`, `"0"`, `0`, `false`, `[]`) do not count.
+    pub fn has_mismatch(&self, name: &str) -> bool {
+        self.mismatches.iter().any(|(other, is_empty)| other == name && !is_empty)
     }
 
-    /// The values, for a callback.
+    /// The values, if all of them could be converted.
     ///
     /// # Errors
-    /// `rest_invalid_param` (400) for a value that the schema accepts and the type has no place for.
+    /// `rest_invalid_param` (400) if the schema accepts a value that cannot be converted.
     pub fn accepted(self) -> Result<T, Error> {
-        match self.others.first() {
+        match self.mismatches.first() {
             None => Ok(self.values),
             Some((name, _)) => {
                 Err(Error::new("rest_invalid_param", format!("Invalid parameter(s): {name}")).with_status(400))
@@ -47,15 +45,14 @@ impl<T> Typed<T> {
     }
 }
 
-/// [`Typed`] values that are converted when the permission or its handler first needs them: never for a response that is cached, or for
-/// `Allow` where the permission does not read them.
+/// [`Typed`] values that are converted when they are first used, by the permission or its handler; or not at all, as for a list that is cached.
 pub struct LazyTyped<T> {
     typed: OnceCell<Typed<T>>,
     convert: Box<dyn Fn() -> Typed<T> + Send>,
 }
 
 impl<T> LazyTyped<T> {
-    /// Values that this function converts, at most once.
+    /// Values that this function converts. It is called at most once.
     pub fn new(convert: impl Fn() -> Typed<T> + Send + 'static) -> Self {
         LazyTyped { typed: OnceCell::new(), convert: Box::new(convert) }
     }

@@ -1,7 +1,12 @@
 //! One small table, and everything that is derived from it.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
 use serde_json::{Map, Value, json};
-use svc_resource::{Fields, Paging, Params, View, total_headers};
+use svc_resource::{Fields, LazyTyped, Paging, Params, View, total_headers};
 use svc_routing::{Method, Request};
 use svc_schema::{Args, Error, FieldSet, MethodKind, build};
 
@@ -204,8 +209,46 @@ fn values_are_applied_to_the_draft() {
         [(json!({"pages": [3]}), true), (json!({"pages": []}), false), (json!({"pages": 3}), false)]
     {
         let typed = book_fields().typed(&Request::new(Method::POST, "/books").with_json(&body));
-        assert_eq!((typed.has_other("pages"), typed.has_other("title")), (has_other, false), "{body}");
+        assert_eq!((typed.has_mismatch("pages"), typed.has_mismatch("title")), (has_other, false), "{body}");
     }
+}
+
+#[test]
+fn the_first_source_that_is_not_null_counts() {
+    let mut params = Params::<Vec<String>>::new("books");
+    params.add("a", build::string()).set(|q: &mut Vec<String>, a: String| q.push(format!("a={a}")));
+    params.add("b", build::string()).set(|q: &mut Vec<String>, b: String| q.push(format!("b={b}")));
+    // Two fields of one name both get the value.
+    params.add("a", build::string()).set(|q: &mut Vec<String>, a: String| q.push(format!("again={a}")));
+    let query = |text: &str| Request::new(Method::POST, "/books").with_query_string(text);
+    for (request, expected) in [
+        (query("b=2&a=1"), vec!["a=1", "b=2", "again=1"]),
+        (query("a=1&b=2").with_json(&json!({"b": "json"})), vec!["a=1", "b=json", "again=1"]),
+        (query("b=2").with_json(&json!({"b": null})), vec!["b=2"]),
+        (query("other=2"), vec![]),
+    ] {
+        assert_eq!(params.typed(&request).accepted().unwrap(), expected);
+        assert_eq!(params.typed_as_sent(&request).accepted().unwrap(), expected);
+    }
+}
+
+#[test]
+fn lazy_values_are_converted_at_most_once() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let lazy = || {
+        let count = Arc::clone(&count);
+        LazyTyped::new(move || {
+            count.fetch_add(1, Relaxed);
+            book_fields().typed(&Request::new(Method::POST, "/books").with_json(&json!({"pages": 9})))
+        })
+    };
+    drop(lazy());
+    assert_eq!(count.load(Relaxed), 0);
+    let values = lazy();
+    assert_eq!((values.get().values().pages, values.get().values().pages), (Some(9), Some(9)));
+    assert_eq!(values.accepted().unwrap().pages, Some(9));
+    assert_eq!(count.load(Relaxed), 1);
+    assert_eq!(lazy().accepted().unwrap().pages, Some(9));
 }
 
 #[test]

@@ -4,12 +4,12 @@
 //! a page, `write` stores changes. This module contains the routes and, for each operation, its permission check and
 //! handler.
 
-mod claims;
 mod errors;
 mod fields;
 mod links;
 mod load;
 mod params;
+mod restricted;
 mod rights;
 mod write;
 
@@ -32,11 +32,11 @@ use svc_site::{
 use svc_store::{Db, StoreError, comments};
 
 use self::{
-    claims::Claims,
     fields::{CommentFields, OBJECT},
     links::BASE,
     load::{CommentLoader, LoadedComment},
     params::CommentList,
+    restricted::RestrictedFields,
     rights::CommentViewer,
     write::AuthorizedComment,
 };
@@ -68,7 +68,7 @@ pub struct Comments {
     /// The item schema, with the settings of the registration.
     schema: Schema,
     params: Params<CommentList>,
-    claims: Params<Claims>,
+    restricted: Params<RestrictedFields>,
     extra: ExtraFields,
     family: FamilyId,
 }
@@ -87,7 +87,7 @@ impl Comments {
             with_avatars,
             without_avatars,
             params: params::params(),
-            claims: claims::params(),
+            restricted: restricted::params(),
             extra: extra.clone(),
             family: rest.item_cache.new_family(),
         }
@@ -244,7 +244,7 @@ impl Comments {
             return Err(SiteError::Store(StoreError::TooMany).into());
         }
         // The search finds names and addresses of authors.
-        if self.site.policies.users.hides_from(&caller) && list.values().searches() {
+        if self.site.policies.users.hides_from(&caller) && params::searches(&list) {
             return Err(crate::errors::hidden_users(&req, "search"));
         }
         self.site.read(req.cx(), |db| {
@@ -268,7 +268,7 @@ impl Comments {
                 return Err(errors::forbidden_context(&req).into());
             }
             if !caller.has("edit_posts") {
-                let forbidden = params::forbidden(&list);
+                let forbidden = params::forbidden_params(&list);
                 if !forbidden.is_empty() {
                     return Err(errors::forbidden_param(&req, &forbidden).into());
                 }
@@ -360,7 +360,7 @@ impl Comments {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
-        let to = self.claims.typed(&req).values().post;
+        let to = self.restricted.typed(&req).values().post;
         let comment = self.authorized(&req, to, |viewer, comment| {
             if !viewer.can_edit(comment) {
                 return Err(errors::cannot_edit(&req));

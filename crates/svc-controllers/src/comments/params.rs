@@ -93,13 +93,18 @@ fn posts(value: &Value) -> (Vec<PostId>, Vec<PostId>) {
     (ids.iter().copied().map(PostId).collect(), unsigned(ids, PostId))
 }
 
+/// Whether the list is searched, for words in texts and in names and addresses of authors.
+pub(super) fn searches(list: &Typed<CommentList>) -> bool {
+    list.values().query.search.is_some() || list.has_mismatch("search")
+}
+
 /// The parameters of a list that require permission to edit posts. Without the defaults of the list, the type and the status are among them.
-pub(super) fn forbidden(list: &Typed<CommentList>) -> Vec<&'static str> {
+pub(super) fn forbidden_params(list: &Typed<CommentList>) -> Vec<&'static str> {
     let values = list.values();
     let rows = [
-        ("author", !values.query.author_in.is_empty() || list.has_other("author")),
-        ("author_exclude", !values.query.author_not_in.is_empty() || list.has_other("author_exclude")),
-        ("author_email", values.query.author_email.is_some() || list.has_other("author_email")),
+        ("author", !values.query.author_in.is_empty() || list.has_mismatch("author")),
+        ("author_exclude", !values.query.author_not_in.is_empty() || list.has_mismatch("author_exclude")),
+        ("author_email", values.query.author_email.is_some() || list.has_mismatch("author_email")),
         ("type", values.comment_type != "comment"),
         ("status", values.status != "approve"),
     ];
@@ -122,11 +127,6 @@ impl CommentList {
     /// Whether the list has notes only.
     pub(super) fn lists_notes(&self) -> bool {
         self.comment_type == "note"
-    }
-
-    /// Whether the list searches texts and authors.
-    pub(super) fn searches(&self) -> bool {
-        self.query.search.is_some()
     }
 
     /// Whether the list is ordered by `include` and `include` is missing. As in WordPress, the list then has a total

@@ -13,11 +13,10 @@ use svc_site::comments::{
 use svc_store::{Tx, posts};
 
 use super::{
-    Comments,
-    claims::{self, SentType},
-    errors,
+    Comments, errors,
     fields::OBJECT,
     password,
+    restricted::{self, SentType},
     rights::CommentViewer,
 };
 use crate::{
@@ -35,21 +34,21 @@ pub(super) struct AuthorizedComment {
 impl Comments {
     /// Checks that the caller may create this comment.
     pub(super) fn check_create(&self, req: &Request) -> Result<AuthorizedComment> {
-        let (caller, claims) = (caller(req), self.claims.typed(req));
-        let is_note = claims.values().is_note();
+        let (caller, restricted) = (caller(req), self.restricted.typed(req));
+        let is_note = restricted.values().is_note();
         if !caller.is_logged_in() {
             let may = !is_note && self.site.policies.guests_may_comment && !only_reads(req);
             if !may || self.site.settings(req.cx())?.number("comment_registration") != 0 {
                 return Err(errors::login_required());
             }
         }
-        let (id, password) = (claims.values().post.unwrap_or_default(), password(req));
+        let (id, password) = (restricted.values().post.unwrap_or_default(), password(req));
         let post = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let post = id.max(PostId(0));
             let viewer = CommentViewer::new(db, &self.site, &settings, &caller, [post], password.as_deref())?;
             let found = viewer.post(post).cloned();
-            claims::check(req, &claims, &viewer, found.as_ref())?;
+            restricted::check(req, &restricted, &viewer, found.as_ref())?;
             let post = found.ok_or_else(errors::invalid_post)?;
             if is_note && !self.site.registries.types.get(&post.post_type).is_some_and(has_notes) {
                 return Err(errors::notes_not_supported().into());
@@ -63,7 +62,7 @@ impl Comments {
             };
             error.map_or(Ok(post), |error| Err(error.into()))
         })?;
-        let comment_type = claims.values().comment_type.unwrap_or(SentType::Comment);
+        let comment_type = restricted.values().comment_type.unwrap_or(SentType::Comment);
         Ok(AuthorizedComment { post, comment_type, draft: self.draft(req) })
     }
 

@@ -139,7 +139,7 @@ impl FontFaces {
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostList>> {
         super::check_read(&self.site, &self.post_type, &req)?;
-        Ok(self.posts.listed(&req))
+        Ok(self.posts.list_params(&req))
     }
 
     /// Lists the faces of all families, as WordPress does: the family in the path must exist but does not filter.

@@ -143,7 +143,7 @@ impl FontFamilies {
 
     async fn can_list(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostList>> {
         super::check_read(&self.site, &self.post_type, &req)?;
-        Ok(self.posts.listed(&req))
+        Ok(self.posts.list_params(&req))
     }
 
     async fn list(self: Arc<Self>, req: Request, list: LazyTyped<PostList>) -> Result<Response> {

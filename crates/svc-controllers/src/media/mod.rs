@@ -493,6 +493,7 @@ impl Media {
         let edited = edited.await.map_err(|e| errors::storage(&e))??;
 
         let alt = || Some(attached.alt.clone()).filter(|alt| !alt.is_empty());
+        // Other fields than these are neither validated nor used.
         let sent = sent.get().values().clone();
         let mut draft = PostDraft {
             title: sent.title.or_else(|| Some(post.title.clone())),

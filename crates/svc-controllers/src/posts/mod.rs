@@ -7,7 +7,6 @@
 pub(crate) mod attachment;
 mod autosave;
 mod blocks;
-mod claims;
 pub(crate) mod fields;
 pub(crate) mod item;
 mod links;
@@ -16,6 +15,7 @@ mod load;
 mod markdown;
 mod meta_filter;
 pub(crate) mod params;
+mod restricted;
 pub(crate) mod rights;
 pub(crate) mod validators;
 pub(crate) mod write;
@@ -44,7 +44,7 @@ use svc_site::{
 use svc_store::{get_or_load, posts};
 use svc_versions::Context;
 
-use self::{claims::Claims, fields::PostFields, load::PostLoader, params::PostList};
+use self::{fields::PostFields, load::PostLoader, params::PostList, restricted::RestrictedFields};
 use crate::{
     RestSite,
     args::context_arg,
@@ -68,7 +68,7 @@ pub struct Posts {
     post_type: Arc<PostType>,
     fields: PostFields,
     params: Params<PostList>,
-    claims: Params<Claims>,
+    restricted: Params<RestrictedFields>,
     extra: ExtraFields,
     family: FamilyId,
 }
@@ -81,7 +81,7 @@ impl Posts {
             rest: Arc::clone(rest),
             fields: fields::fields(&rest.site, post_type).with_extra(extra, &post_type.name),
             params: params::params(&rest.site, post_type),
-            claims: claims::params(&rest.site, post_type),
+            restricted: restricted::params(&rest.site, post_type),
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
             family: rest.item_cache.new_family(),
@@ -129,8 +129,8 @@ impl Posts {
         if self.fields.has("content") { args.with(blocks::FIELD, blocks::write_arg()) } else { args }
     }
 
-    /// The values of a request for a list.
-    pub(crate) fn listed(self: &Arc<Self>, req: &Request) -> LazyTyped<PostList> {
+    /// The parameters of a request for a list.
+    pub(crate) fn list_params(self: &Arc<Self>, req: &Request) -> LazyTyped<PostList> {
         let (posts, req) = (Arc::clone(self), req.clone());
         LazyTyped::new(move || posts.params.typed(&req))
     }
@@ -322,7 +322,7 @@ impl Posts {
     // List
 
     pub(crate) async fn can_list(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostList>> {
-        let list = self.listed(&req);
+        let list = self.list_params(&req);
         if self.site.policies.users.hides_from(&caller(&req))
             && let Some(name) = params::param_about_users(list.get())
         {
@@ -410,7 +410,7 @@ impl Posts {
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::post_exists());
         }
-        self.check_claims(&req, |caller| {
+        self.check_restricted(&req, |caller| {
             let may = self.has_cap(req.cx(), caller, &self.post_type.caps.create_posts)?;
             if may { Ok(()) } else { Err(errors::cannot_create(&req)) }
         })?;
@@ -439,7 +439,7 @@ impl Posts {
         let authorized = self.authorized(&req, |caller, access, post| {
             if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
         })?;
-        self.check_claims(&req, |_| Ok(()))?;
+        self.check_restricted(&req, |_| Ok(()))?;
         Ok(AuthorizedChange { authorized, draft: self.draft(&req) })
     }
 

@@ -86,12 +86,12 @@ fn date() -> SchemaBuilder {
     string().format("date-time")
 }
 
-/// The first parameter of a request for a list that tells of the authors of posts.
+/// The first parameter of the list that depends on the authors of posts.
 pub(super) fn param_about_users(list: &Typed<PostList>) -> Option<&'static str> {
     let values = list.values();
     let rows = [
-        ("author", !values.query.author_in.is_empty() || list.has_other("author")),
-        ("author_exclude", !values.query.author_not_in.is_empty() || list.has_other("author_exclude")),
+        ("author", !values.query.author_in.is_empty() || list.has_mismatch("author")),
+        ("author_exclude", !values.query.author_not_in.is_empty() || list.has_mismatch("author_exclude")),
         ("orderby", values.orderby == "author"),
     ];
     rows.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)

@@ -343,7 +343,7 @@ impl Users {
     fn may_update(&self, req: &Request, (user, rights): (User, UserRights)) -> Result<AuthorizedChange> {
         let draft = self.draft(req)?;
         let sets_roles =
-            draft.values().roles.as_ref().is_some_and(|roles| !roles.is_empty()) || draft.has_other("roles");
+            draft.values().roles.as_ref().is_some_and(|roles| !roles.is_empty()) || draft.has_mismatch("roles");
         if sets_roles && !rights.promote {
             return Err(errors::cannot_edit_roles(req));
         }

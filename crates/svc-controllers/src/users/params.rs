@@ -122,7 +122,7 @@ pub(super) fn check(site: &Site, caller: &Caller, req: &Request, list: &Typed<Us
     let lists = rights::lists_users(caller);
     let UserList { roles, capabilities, orderby, authors, .. } = list.values();
     let by_rights = !roles.is_empty() || !capabilities.is_empty();
-    if !lists && (by_rights || list.has_other("roles") || list.has_other("capabilities")) {
+    if !lists && (by_rights || list.has_mismatch("roles") || list.has_mismatch("capabilities")) {
         return Err(errors::cannot_view(req));
     }
     if !lists && req.context() == "edit" {

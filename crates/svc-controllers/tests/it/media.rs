@@ -257,6 +257,16 @@ async fn edits_create_a_copy() {
     assert_eq!(details["parent_image"]["attachment_id"], created["id"].to_string());
     assert_eq!((&copy.body["alt_text"], &copy.body["caption"]["rendered"]), (&json!("A"), &json!("<p>C</p>\n")));
 
+    // As in WordPress, texts without a value to store leave those of the original.
+    let texts = json!({"title": 5, "caption": {"rendered": "x"}, "description": "", "alt_text": "B", "status": ["x"]});
+    let mut body = change(json!([rotate]));
+    body.as_object_mut().unwrap().extend(texts.as_object().unwrap().clone());
+    let copy = h.json(EDITOR, Method::POST, &route, body).await;
+    assert_eq!(copy.status, 201, "{:?}", copy.body);
+    let stored = h.get(EDITOR, &format!("{MEDIA}/{}", copy.body["id"]), "context=edit").await.body;
+    let raw = ["title", "caption", "description"].map(|name| stored[name]["raw"].clone());
+    assert_eq!((raw, &stored["alt_text"]), ([json!("wide"), json!("C"), json!("")], &json!("B")));
+
     let before = files(dir.path());
     let empty = json!({"type": "crop", "args": {"left": 100, "top": 0, "width": 10, "height": 10}});
     #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! What a request to write a post asks for beyond the right to create or edit it: another author, a sticky post, terms.
+//! Fields of a post that need more than the right to create or edit it: another author, sticky, terms.
 
 use serde_json::Value;
 use svc_auth::{Caller, caps::Object};
@@ -12,46 +12,47 @@ use svc_store::terms;
 use super::Posts;
 use crate::{caller, errors};
 
-/// What a request asks for. As in WordPress, it counts for types as well whose posts have no author and cannot be sticky.
+/// The restricted fields of a request. As in WordPress, the permission checks `author` and `sticky` for each type, even if its posts do not
+/// have these fields. The handler gets the fields that they have, from the same parameters, in the draft.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Claims {
+pub(super) struct RestrictedFields {
     author: UserId,
     sticky: bool,
     /// Terms, with their taxonomies.
     terms: Vec<(TermId, String)>,
 }
 
-/// The parameters that make claims.
-pub(super) fn params(site: &Site, post_type: &PostType) -> Params<Claims> {
-    let mut p = Params::<Claims>::new(&post_type.name);
-    p.add("author", integer()).set(|claims, id: i64| claims.author = UserId(id));
-    p.add("sticky", boolean()).set(|claims, is_sticky| claims.sticky = is_sticky);
+/// The restricted parameters.
+pub(super) fn params(site: &Site, post_type: &PostType) -> Params<RestrictedFields> {
+    let mut p = Params::<RestrictedFields>::new(&post_type.name);
+    p.add("author", integer()).set(|restricted, id: i64| restricted.author = UserId(id));
+    p.add("sticky", boolean()).set(|restricted, is_sticky| restricted.sticky = is_sticky);
     for taxonomy in site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest) {
         let name = taxonomy.name.clone();
-        p.add(&taxonomy.rest_base, array(integer())).set(move |claims, ids: Value| {
-            // The list of posts has terms in other forms as well, which ask for nothing here.
+        p.add(&taxonomy.rest_base, array(integer())).set(move |restricted, ids: Value| {
+            // Other forms, which only lists of posts have, assign nothing.
             let ids = ids.as_array().map_or(std::slice::from_ref(&ids), Vec::as_slice);
-            claims.terms.extend(ids.iter().filter_map(|id| Some((TermId(id.as_i64()?), name.clone()))));
+            restricted.terms.extend(ids.iter().filter_map(|id| Some((TermId(id.as_i64()?), name.clone()))));
         });
     }
     p
 }
 
 impl Posts {
-    /// Checks the claims of a request. `own` checks the right to create or edit the post.
-    pub(super) fn check_claims(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
-        let (caller, claims) = (caller(req), self.claims.typed(req));
-        let Claims { author, sticky, terms } = claims.values();
+    /// Checks the permissions that restricted fields require. `own`, the check of the post itself, runs at the same position as in WordPress.
+    pub(super) fn check_restricted(&self, req: &Request, own: impl FnOnce(&Caller) -> Result<()>) -> Result<()> {
+        let (caller, restricted) = (caller(req), self.restricted.typed(req));
+        let RestrictedFields { author, sticky, terms } = restricted.values();
         let caps = &self.post_type.caps;
         let settings = self.site.settings(req.cx())?;
         let access = Access::new(&self.site, &settings);
         let others = access.can(&caller, &caps.edit_others_posts);
-        // A list of authors, with which the list of posts asks for `Allow`, is somebody else.
-        let is_for_another = (!author.is_none() && *author != caller.id) || claims.has_other("author");
+        // In requests for lists, for which this computes `Allow`, `author` is a list, and so another author.
+        let is_for_another = (!author.is_none() && *author != caller.id) || restricted.has_mismatch("author");
         if is_for_another && !others {
             return Err(errors::cannot_edit_others(req));
         }
-        let is_sticky = *sticky || claims.has_other("sticky");
+        let is_sticky = *sticky || restricted.has_mismatch("sticky");
         if is_sticky && !(others && access.can(&caller, &caps.publish_posts)) {
             return Err(errors::cannot_assign_sticky(req));
         }

@@ -1,4 +1,4 @@
-//! What a request to write a comment asks for that the permission decides about.
+//! Fields of a comment that need more than the right to write it: another author or address, a status, the type, the post.
 
 use serde_json::Value;
 use svc_model::{Post, PostId};
@@ -18,9 +18,9 @@ pub(super) enum SentType {
     Other,
 }
 
-/// What a request asks for.
+/// The restricted fields of a request. The handler gets those that can be changed, from the same parameters, in the draft.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Claims {
+pub(super) struct RestrictedFields {
     pub(super) post: Option<PostId>,
     author: Option<i64>,
     author_ip: Option<String>,
@@ -28,15 +28,15 @@ pub(super) struct Claims {
     pub(super) comment_type: Option<SentType>,
 }
 
-/// The parameters that make claims. Numbers are converted as in PHP: lists of comments have lists of numbers in their place.
-pub(super) fn params() -> Params<Claims> {
-    let mut p = Params::<Claims>::new("comments");
-    p.add("post", integer()).set(|claims, id: Value| claims.post = Some(PostId(to_int(&id))));
-    p.add("author", integer()).set(|claims, id: Value| claims.author = Some(to_int(&id)));
-    p.add("author_ip", string()).set(|claims, ip| claims.author_ip = Some(ip));
-    p.add("status", string()).set(|claims, _: Value| claims.sets_status = true);
-    p.add("type", string()).set(|claims, value: Value| {
-        claims.comment_type = match value.as_str() {
+/// The restricted parameters. Numbers are converted as PHP does: in requests for lists, for which a permission computes `Allow`, they are lists.
+pub(super) fn params() -> Params<RestrictedFields> {
+    let mut p = Params::<RestrictedFields>::new("comments");
+    p.add("post", integer()).set(|restricted, id: Value| restricted.post = Some(PostId(to_int(&id))));
+    p.add("author", integer()).set(|restricted, id: Value| restricted.author = Some(to_int(&id)));
+    p.add("author_ip", string()).set(|restricted, ip| restricted.author_ip = Some(ip));
+    p.add("status", string()).set(|restricted, _: Value| restricted.sets_status = true);
+    p.add("type", string()).set(|restricted, value: Value| {
+        restricted.comment_type = match value.as_str() {
             Some("comment") => Some(SentType::Comment),
             Some("note") => Some(SentType::Note),
             _ if truthy(&value) => Some(SentType::Other),
@@ -46,7 +46,7 @@ pub(super) fn params() -> Params<Claims> {
     p
 }
 
-impl Claims {
+impl RestrictedFields {
     pub(super) fn is_note(&self) -> bool {
         self.comment_type == Some(SentType::Note)
     }
@@ -55,21 +55,21 @@ impl Claims {
 /// Checks what only moderators may set in a new comment. Notes require permission to edit the post.
 pub(super) fn check(
     req: &Request,
-    claims: &Typed<Claims>,
+    restricted: &Typed<RestrictedFields>,
     viewer: &CommentViewer<'_>,
     post: Option<&Post>,
 ) -> Result<()> {
     let moderates = viewer.moderates();
-    let Claims { author, author_ip, sets_status, .. } = claims.values();
+    let RestrictedFields { author, author_ip, sets_status, .. } = restricted.values();
     if author.is_some_and(|author| author != viewer.caller.id.0) && !moderates {
         return Err(errors::invalid_author(req));
     }
     let is_own_address = |ip: &String| *ip == client_address(req).to_string();
-    let has_other_address = !author_ip.as_ref().is_none_or(is_own_address) || claims.has_other("author_ip");
+    let has_other_address = !author_ip.as_ref().is_none_or(is_own_address) || restricted.has_mismatch("author_ip");
     if has_other_address && !moderates {
         return Err(errors::invalid_author_ip(req));
     }
-    let is_note = claims.values().is_note();
+    let is_note = restricted.values().is_note();
     let edits_post = post.is_some_and(|post| viewer.can_edit_post(post));
     if is_note && post.is_some() && !edits_post {
         return Err(errors::cannot_create_note(req));
