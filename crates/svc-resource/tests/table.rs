@@ -204,12 +204,12 @@ fn values_are_applied_to_the_draft() {
     }
     let error = read(json!({"pages": 1000})).unwrap_err();
     assert_eq!((error.code(), error.status()), ("rest_invalid_param", 400));
-    // Values of another type, with which permissions are asked for `Allow`. Empty ones count as absent.
-    for (body, has_other) in
+    // Values of another type, as permissions get them for `Allow`. Empty ones count as absent.
+    for (body, has_mismatch) in
         [(json!({"pages": [3]}), true), (json!({"pages": []}), false), (json!({"pages": 3}), false)]
     {
         let typed = book_fields().typed(&Request::new(Method::POST, "/books").with_json(&body));
-        assert_eq!((typed.has_mismatch("pages"), typed.has_mismatch("title")), (has_other, false), "{body}");
+        assert_eq!((typed.has_mismatch("pages"), typed.has_mismatch("title")), (has_mismatch, false), "{body}");
     }
 }
 
