@@ -44,8 +44,12 @@ const BATCH: usize = 50;
 /// Old entries are deleted whenever so many were added.
 const PRUNE_INTERVAL: i64 = 1_024;
 
-/// The columns that are written.
-const COLUMNS: [&str; 8] = ["time", "kind", "operation", "object", "name", "object_before", "object_after", "caller"];
+/// The columns that are written, and their values in a statement.
+const COLUMNS: &str = "`time`, `kind`, `operation`, `object`, `name`, `object_before`, `object_after`, `caller`";
+const VALUES: &str = "(?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// The values of an entry.
+type Entry = [Value; 8];
 
 /// The name of the table, quoted.
 pub(crate) fn table(prefix: &str) -> String {
@@ -196,9 +200,9 @@ pub(crate) fn append(tx: &mut Tx, records: &[ChangeRecord]) -> Result<()> {
 }
 
 /// The values of the entries of a record.
-fn entries(tx: &Tx, changes: &ChangeRecord) -> Vec<[Value; COLUMNS.len()]> {
+fn entries(tx: &Tx, changes: &ChangeRecord) -> Vec<Entry> {
     let time = milliseconds(changes.time());
-    let mut entries: Vec<[Value; COLUMNS.len()]> = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
     // Rows of tables that are not part of the schema are of no interest to its readers.
     for rows in changes.kinds().filter(|rows| tx.shared.schema.has(*rows)) {
         let mut entry = |operation: Operation, object: Option<&Object>, before: Option<&str>, after: Option<&str>| {
@@ -242,12 +246,11 @@ fn entries(tx: &Tx, changes: &ChangeRecord) -> Vec<[Value; COLUMNS.len()]> {
 }
 
 /// Writes entries, and deletes old ones from time to time.
-fn write(tx: &mut Tx, entries: &[[Value; COLUMNS.len()]]) -> Result<()> {
-    let (log, columns) = (table(&tx.prefix), COLUMNS.map(quoted).join(", "));
+fn write(tx: &mut Tx, entries: &[Entry]) -> Result<()> {
+    let log = table(&tx.prefix);
     let mut last = None;
     for batch in entries.chunks(BATCH) {
-        let row = format!("({})", ["?"; COLUMNS.len()].join(", "));
-        let sql = format!("INSERT INTO {log} ({columns}) VALUES {}", vec![row; batch.len()].join(", "));
+        let sql = format!("INSERT INTO {log} ({COLUMNS}) VALUES {}", vec![VALUES; batch.len()].join(", "));
         let done = tx.conn.execute(&sql, &batch.concat())?;
         // The id of the last row on SQLite, of the first row on servers: near enough for when to prune.
         last = Some(done.last_id);
@@ -297,11 +300,8 @@ fn prune(tx: &mut Tx, last: i64, max_logged: i64) -> Result<()> {
 /// Those of the statements.
 pub(crate) fn read(db: &mut Db, after: Option<i64>, limit: u32) -> Result<Vec<LoggedChange>> {
     let (order, is_last) = if after.is_some() { ("ASC", false) } else { ("DESC", true) };
-    let sql = format!(
-        "SELECT seq, {} FROM {} WHERE seq > ? ORDER BY seq {order} LIMIT ?",
-        COLUMNS.map(quoted).join(", "),
-        table(&db.prefix)
-    );
+    let log = table(&db.prefix);
+    let sql = format!("SELECT seq, {COLUMNS} FROM {log} WHERE seq > ? ORDER BY seq {order} LIMIT ?");
     let mut changes = Vec::new();
     db.conn.query(&sql, &[after.unwrap_or_default().into(), limit.into()], &mut |row| {
         changes.push(entry(row)?);

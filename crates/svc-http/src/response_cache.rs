@@ -131,10 +131,10 @@ impl ResponseCache {
         let stamp = (self.current_stamp)().await?;
         let is_anonymous = !self.credential_headers.iter().any(|name| headers.contains_key(name));
         let (root, method, transport) = (root.unwrap_or_default(), &parts.method, transport_of(parts));
-        let mut path = match is_anonymous {
-            true => format!("{method} {root} {route}?{query}"),
-            false => format!("{method} {root} {route}?{query} {:032x}", self.fingerprint(headers)),
-        };
+        let mut path = [method.as_str(), " ", root, " ", route, "?", query].concat();
+        if !is_anonymous {
+            path.push_str(&format!(" {:032x}", self.fingerprint(headers)));
+        }
         if has_origin && let Some(origin) = headers.get(ORIGIN) {
             path.push_str(" \0");
             path.push_str(&String::from_utf8_lossy(origin.as_bytes()));

@@ -130,6 +130,9 @@ impl Accepted {
 
 /// Removes the suffixes of [`Encoding::tag_end`] from a header with entity tags. Returns the encoding of one of them.
 fn remove_tag_ends(headers: &mut HeaderMap, name: &HeaderName) -> Option<Encoding> {
+    if !headers.contains_key(name) {
+        return None;
+    }
     let mut removed = None;
     for encoding in Encoding::ALL {
         let values: Vec<&str> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();

@@ -55,14 +55,14 @@ impl Forwarding {
             request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(IpAddr::from([0, 0, 0, 0]), |c| c.0.ip());
         let is_tls = request.extensions().get::<OverTls>().is_some();
         let client = self.client(peer, is_tls, request.headers());
-        self.report_ignored(peer, request.headers());
         let headers = request.headers_mut();
-        for name in FORWARDING {
-            headers.remove(name);
+        if FORWARDING.iter().any(|name| headers.contains_key(name)) {
+            self.report_ignored(peer, headers);
+            for name in FORWARDING {
+                headers.remove(name);
+            }
         }
-        if let Ok(address) = HeaderValue::from_str(&client.address.to_string()) {
-            headers.insert(FORWARDED_FOR, address);
-        }
+        headers.insert(FORWARDED_FOR, header_of(client.address));
         if client.tls {
             headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
         }
@@ -119,6 +119,16 @@ impl Forwarding {
         }
         address
     }
+}
+
+/// An address as the value of a header.
+fn header_of(address: IpAddr) -> HeaderValue {
+    let text = match address {
+        // Half of the work of `Display`, for a text that each request has.
+        IpAddr::V4(address) => address.octets().map(|octet| octet.to_string()).join("."),
+        IpAddr::V6(address) => address.to_string(),
+    };
+    HeaderValue::try_from(text).expect("addresses are ASCII")
 }
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

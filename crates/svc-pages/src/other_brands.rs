@@ -29,6 +29,9 @@ impl OtherBrands {
 
     /// The response to a request with this path, if it belongs to the REST API of another brand.
     pub fn response(&self, path: &str) -> Option<Response> {
+        if path.strip_prefix(&*self.own_path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            return None;
+        }
         let (other, urls) = self.others.iter().find(|(_, urls)| urls.route_of_path(path).is_some())?;
         let message = format!(
             "The REST API of this site is at {}/, because its brand is `{}`. Start the server with `--brand {}` to serve it at {}/{}/.",

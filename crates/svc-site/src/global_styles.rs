@@ -180,7 +180,7 @@ pub async fn save(
         }
         (row.modified, row.modified_gmt) = (Some(settings.zone.to_local(now)), Some(now));
         posts::update(tx, &row)?;
-        store_revision(tx, &site_in, &post_type, &row, author)?;
+        store_revision(tx, &site_in, &settings, &post_type, &row, author)?;
         Ok(row)
     };
     site.write(cx, write).await

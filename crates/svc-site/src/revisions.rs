@@ -74,6 +74,7 @@ fn copy_meta(
 pub fn store_revision(
     tx: &mut Tx,
     site: &Site,
+    settings: &Settings,
     post_type: &PostType,
     row: &Post,
     author: RevisionAuthor,
@@ -104,7 +105,7 @@ pub fn store_revision(
         excerpt: row.excerpt.clone(),
         ..blank(row.id, "revision")
     };
-    let id = insert(tx, site, &revision)?;
+    let id = insert(tx, settings, &revision)?;
     if let Some(of_post) = meta.remove(&row.id.0) {
         copy_meta(tx, &fields, &of_post, id, author.unfiltered_html)?;
     }
@@ -127,9 +128,8 @@ fn blank(parent: PostId, kind: &str) -> Post {
     }
 }
 
-fn insert(tx: &mut Tx, site: &Site, revision: &Post) -> SiteResult<PostId> {
+fn insert(tx: &mut Tx, settings: &Settings, revision: &Post) -> SiteResult<PostId> {
     let id = posts::insert(tx, revision)?;
-    let settings = site.settings_in(tx)?;
     posts::set_guid(tx, id, &settings.urls.site.home_url(&format!("/?p={id}")), Some(revision.parent))?;
     Ok(id)
 }
@@ -233,7 +233,7 @@ pub fn autosave(
     (row.date, row.date_gmt) = (Some(local), Some(editor.now));
     (row.modified, row.modified_gmt) = (row.date, row.date_gmt);
     if is_new {
-        row.id = insert(tx, site, &row)?;
+        row.id = insert(tx, settings, &row)?;
         copy_meta(tx, &meta_fields(site, &post.post_type), &of_post, row.id, editor.unfiltered_html)?;
     } else {
         posts::update(tx, &row)?;

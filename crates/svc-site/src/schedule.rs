@@ -59,8 +59,8 @@ async fn publish(cx: &Context, site: &Arc<Site>, id: PostId, now: NaiveDateTime)
             && let Some(post_type) = shared.registries.types.get(&post.post_type)
         {
             let nobody = RevisionAuthor { id: UserId(0), unfiltered_html: false };
-            store_revision(tx, &shared, post_type, &post, nobody)?;
             let settings = shared.settings_in(tx)?;
+            store_revision(tx, &shared, &settings, post_type, &post, nobody)?;
             published(tx, &shared, &settings, post_type, &post, (UserId(0), now))?;
             calendar_option::status_changed(tx, &post.post_type, "future", &post.status)?;
         }

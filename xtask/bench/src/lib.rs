@@ -6,6 +6,7 @@
 mod bare;
 mod cost;
 mod gateway;
+mod instructions;
 mod load;
 mod measure;
 mod micro;
@@ -33,7 +34,7 @@ pub struct Arguments {
     /// Folder of a running WordPress site to compare with.
     #[arg(long, value_name = "DIR", default_value_os_t = server::wordpress_site())]
     wordpress: PathBuf,
-    /// Another build of the server to compare with, for the group `baseline`.
+    /// Another build of the server to compare with, for the groups `baseline` and `instructions`.
     #[arg(long, value_name = "PROGRAM")]
     baseline: Option<PathBuf>,
     /// Measure this program instead of building one.
@@ -94,6 +95,7 @@ const GROUPS: &[Group] = &[
     ("replicas", replicas::rows),
     ("gateway", gateway::rows),
     ("baseline", rows::baseline),
+    ("instructions", instructions::rows),
 ];
 
 /// Measures the targets and prints them, or does what the arguments name instead.

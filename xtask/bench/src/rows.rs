@@ -101,10 +101,10 @@ pub(super) fn baseline(options: &Options) -> Result<Vec<Row>> {
 type Served<'a> = (&'a Svc, &'a [u64], &'a str);
 
 /// The n-th request of a kind, with the ids of posts and the headers of a logged-in browser.
-type Kind = fn(&Site, &[u64], &str, u64) -> Request;
+pub(super) type Kind = fn(&Site, &[u64], &str, u64) -> Request;
 
 /// The kinds of requests that are compared with those to another build. Those that write are last.
-const KINDS: [(&str, Kind); 16] = [
+pub(super) const KINDS: [(&str, Kind); 16] = [
     ("list of 10, cached", |site, _, _, _| site.get("posts")),
     ("list of 10, uncached", |site, _, _, n| unique(site, "posts")(n)),
     ("_embed, uncached", |site, _, _, n| unique(site, "posts?_embed=1")(n)),

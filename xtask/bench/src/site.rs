@@ -100,7 +100,7 @@ pub(super) struct Svc {
     pub(super) server: Server,
     pub(super) site: Site,
     command: Box<dyn Fn() -> Command>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Svc {
@@ -115,24 +115,38 @@ impl Svc {
         wp_config: Option<&Path>,
         settings: Vec<(&'static str, String)>,
     ) -> Result<Self> {
-        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
-        let (program, config, path) = (program.to_owned(), wp_config.map(Path::to_owned), folder.path().to_owned());
-        let command = Box::new(move || {
+        let (program, config) = (program.to_owned(), wp_config.map(Path::to_owned));
+        let brand = if wp_config.is_some() { Brand::original() } else { Brand::default() };
+        let command = move || {
             let mut command = Command::new(&program);
-            command.current_dir(&path).env_clear();
-            // All clients have the same address.
-            command.env("SVC_LIMITS_CONNECTIONS_PER_NETWORK", "1024");
-            command.envs(settings.iter().map(|(name, value)| (name, value)));
+            command.env_clear().envs(settings.iter().map(|(name, value)| (name, value)));
             if let Some(config) = &config {
                 command.arg("--wp-config").arg(config);
             }
             command
+        };
+        Svc::start_as(command, brand)
+    }
+
+    /// Starts a program with this command, in a folder of its own.
+    pub(super) fn start_as(command: impl Fn() -> Command + 'static, brand: Brand) -> Result<Self> {
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+        let path = folder.path().to_owned();
+        let command = Box::new(move || {
+            let mut command = command();
+            // All clients have the same address.
+            command.current_dir(&path).env("SVC_LIMITS_CONNECTIONS_PER_NETWORK", "1024");
+            command
         });
         let server = server::serve(command(), folder.path())?;
         let credentials = server::credentials(command())?;
-        let brand = if wp_config.is_some() { Brand::original() } else { Brand::default() };
         let site = Site::new(server.address(), brand, &credentials);
-        Ok(Svc { server, site, command, _folder: folder })
+        Ok(Svc { server, site, command, folder })
+    }
+
+    /// The folder of the site, where the server runs.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Activates the example's extension.

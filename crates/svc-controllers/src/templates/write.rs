@@ -70,8 +70,8 @@ impl Templates {
         if has_no_text(&change.row) {
             return Err(errors::empty_content());
         }
-        let (site, post_type, settings) = (Arc::clone(&self.site), self.post_type.clone(), Arc::clone(settings));
-        let (kind, urls) = (self.kind, Arc::clone(&settings));
+        let (site, post_type, urls) = (Arc::clone(&self.site), self.post_type.clone(), Arc::clone(settings));
+        let (kind, current) = (self.kind, Arc::clone(settings));
         let url = move |row: &Post| urls.urls.post(row, &post_type, &PermalinkParts::default());
         let post_type = self.post_type.clone();
         let row = self
@@ -85,7 +85,7 @@ impl Templates {
                     change.rebase(now);
                     posts::update(tx, &change.row)?;
                     let author = RevisionAuthor { id: change.by, unfiltered_html: !filtered };
-                    store_revision(tx, &site, &post_type, &change.row, author)?;
+                    store_revision(tx, &site, &current, &post_type, &change.row, author)?;
                 }
                 if let Some(area) = &change.area {
                     let term = find_or_create_term(tx, AREA, area)?;
@@ -98,7 +98,7 @@ impl Templates {
                 Ok(change.row)
             })
             .await?;
-        let lookup = TemplateLookup::new(req.cx(), &self.site, &settings);
+        let lookup = TemplateLookup::new(req.cx(), &self.site, settings);
         self.site.read(req.cx(), |db| lookup.of_post(db, kind, row))?.ok_or_else(not_found)
     }
 
@@ -187,11 +187,11 @@ impl Templates {
         &self,
         cx: &Context,
         id: PostId,
-        settings: &Settings,
+        settings: &Arc<Settings>,
         by: UserId,
     ) -> Result<Option<Post>> {
         let now: (NaiveDateTime, NaiveDateTime) = (settings.zone.to_local(self.site.now(cx)), self.site.now(cx));
-        let (site, post_type) = (Arc::clone(&self.site), self.post_type.clone());
+        let (site, post_type, settings) = (Arc::clone(&self.site), self.post_type.clone(), Arc::clone(settings));
         let write = move |tx: &mut Tx| {
             let post = posts::get(tx, id)?.ok_or_else(not_found)?;
             if post.status == "trash" {
@@ -199,7 +199,14 @@ impl Templates {
             }
             let row = posts::trash(tx, id, now)?;
             if let Some(row) = &row {
-                store_revision(tx, &site, &post_type, row, RevisionAuthor { id: by, unfiltered_html: true })?;
+                store_revision(
+                    tx,
+                    &site,
+                    &settings,
+                    &post_type,
+                    row,
+                    RevisionAuthor { id: by, unfiltered_html: true },
+                )?;
             }
             Ok(row)
         };

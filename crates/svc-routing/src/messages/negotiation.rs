@@ -5,7 +5,8 @@ use http::header::ACCEPT;
 
 /// Whether a request asks for Markdown: its `Accept` names `text/markdown`, and JSON only with a lower weight, if at all.
 pub fn prefers_markdown(headers: &HeaderMap) -> bool {
-    weight(headers, "text/markdown") > weight(headers, "application/json")
+    let markdown = weight(headers, "text/markdown");
+    markdown > 0 && markdown > weight(headers, "application/json")
 }
 
 /// Whether the `Accept` of a request names this media type. Ranges such as `*/*` do not count: clients that send them only do not know

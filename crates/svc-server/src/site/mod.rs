@@ -24,6 +24,7 @@ use std::{
 
 use axum::{Router, body::Body, extract::Request, middleware::from_fn_with_state, response::Response};
 use futures_util::{FutureExt as _, future::BoxFuture};
+use http::HeaderName;
 use profile::Profiling;
 use rest::Rest;
 use svc_admin::Admin;
@@ -153,7 +154,8 @@ fn mark(renderer: &SiteRenderer, lanes: &dyn Runner, mut request: Request) -> Re
     if request.extensions().get::<RateAdmission>().is_some() {
         request.extensions_mut().insert(ReportEffort);
     }
-    if request.headers().get(FETCH_HEADER).is_some_and(|value| renderer.feeds.is_own_fetch(value.as_bytes())) {
+    const FETCH: HeaderName = HeaderName::from_static(FETCH_HEADER);
+    if request.headers().get(FETCH).is_some_and(|value| renderer.feeds.is_own_fetch(value.as_bytes())) {
         let (mut head, body) = request.into_parts();
         let cx = lanes.context(&head, Instant::now()).with(OwnFetch);
         head.extensions.insert(cx);

@@ -54,15 +54,7 @@ fn requests_load_nothing_twice() {
     let update = [
         // The post for the permission and again in the transaction, whether its slug is free, and its last revision.
         &["SELECT posts"; 4][..],
-        &[
-            "UPDATE posts",
-            TERMS_OF_POST,
-            "SELECT posts",
-            "SELECT postmeta",
-            "INSERT posts",
-            "SELECT options",
-            "UPDATE posts",
-        ],
+        &["UPDATE posts", TERMS_OF_POST, "SELECT posts", "SELECT postmeta", "INSERT posts", "UPDATE posts"],
         &["SELECT posts"; 3],
     ]
     .concat();

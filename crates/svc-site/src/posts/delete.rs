@@ -91,5 +91,5 @@ pub fn trash(tx: &mut Tx, site: &Site, id: PostId, by: RevisionAuthor) -> SiteRe
     }
     give_default_terms(tx, &settings, &row)?;
     // Meta is stored unchanged.
-    store_revision(tx, site, post_type, &row, RevisionAuthor { unfiltered_html: true, ..by })
+    store_revision(tx, site, &settings, post_type, &row, RevisionAuthor { unfiltered_html: true, ..by })
 }

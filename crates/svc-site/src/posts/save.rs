@@ -165,7 +165,7 @@ impl SavePost {
         }
         if self.revises {
             let author = RevisionAuthor { id: self.caller.id, unfiltered_html: self.writer.unfiltered_html };
-            store_revision(tx, &self.site, &self.post_type, &row, author)?;
+            store_revision(tx, &self.site, &self.settings, &self.post_type, &row, author)?;
         }
         let before = existing.as_ref().map_or("", |post| post.status.as_str());
         calendar_option::status_changed(tx, &row.post_type, before, &row.status)?;
