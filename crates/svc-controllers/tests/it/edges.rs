@@ -120,6 +120,79 @@ async fn posts_are_allowed_for_the_authors_of_a_list() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn fields_that_a_type_does_not_have_are_checked_and_not_stored() {
+    const AUTHOR: i64 = 3;
+    const BLOCKS: &str = "/svc/v2/blocks";
+    const ITEMS: &str = "/svc/v2/menu-items";
+    let h = Harness::new();
+    let rows: [(i64, &str, Value, u16, &str); 15] = [
+        (AUTHOR, BLOCKS, json!({"author": 1}), 403, "rest_cannot_edit_others"),
+        (AUTHOR, BLOCKS, json!({"author": AUTHOR}), 201, ""),
+        (AUTHOR, BLOCKS, json!({"author": 0}), 201, ""),
+        // Not an id, and so somebody else.
+        (AUTHOR, BLOCKS, json!({"author": "3"}), 403, "rest_cannot_edit_others"),
+        (AUTHOR, BLOCKS, json!({"author": ""}), 201, ""),
+        (AUTHOR, BLOCKS, json!({"sticky": true}), 403, "rest_cannot_assign_sticky"),
+        (AUTHOR, BLOCKS, json!({"sticky": [1]}), 403, "rest_cannot_assign_sticky"),
+        (AUTHOR, BLOCKS, json!({"sticky": false}), 201, ""),
+        (AUTHOR, BLOCKS, json!({"author": 1, "sticky": true}), 403, "rest_cannot_edit_others"),
+        (EDITOR, BLOCKS, json!({"author": AUTHOR, "sticky": true}), 201, ""),
+        (EDITOR, BLOCKS, json!({"author": "x", "sticky": "x"}), 201, ""),
+        (ADMIN, ITEMS, json!({"author": AUTHOR, "sticky": true}), 201, ""),
+        (ADMIN, ITEMS, json!({"author": "x", "sticky": "x"}), 201, ""),
+        (ADMIN, ITEMS, json!({"menus": 0}), 403, "rest_cannot_assign_term"),
+        (EDITOR, ITEMS, json!({"author": "x"}), 403, "rest_cannot_edit_others"),
+    ];
+    for (user, route, sent, status, code) in rows {
+        let mut body = json!({"title": "x", "url": "https://example.org/"});
+        body.as_object_mut().unwrap().extend(sent.as_object().unwrap().clone());
+        let response = h.json(user, Method::POST, route, body).await;
+        assert_eq!((response.status, response.code()), (status, code), "{sent} by {user}: {}", response.body);
+        if let Some(id) = response.body["id"].as_i64() {
+            let stored =
+                h.site.read(&Context::background(), |db| Ok(svc_store::posts::get(db, PostId(id))?)).unwrap().unwrap();
+            assert_eq!(stored.author, UserId(user), "{sent} by {user}");
+            let settings = h.site.settings(&Context::background()).unwrap();
+            assert!(!settings.sticky.contains(&PostId(id)), "{sent} by {user}");
+        }
+    }
+    // A list has other forms of these parameters.
+    let rows: [(i64, &str, &[&str]); 6] = [
+        (ADMIN, "", &["GET", "POST"]),
+        (ADMIN, "menus=0", &["GET"]),
+        (ADMIN, "menus=999999", &["GET", "POST"]),
+        (ADMIN, "menus[terms]=0", &["GET", "POST"]),
+        (ADMIN, "author=3", &["GET", "POST"]),
+        (ADMIN, "sticky=1", &["GET", "POST"]),
+    ];
+    for (user, query, allowed) in rows {
+        let list = h.get(user, ITEMS, query).await;
+        assert_eq!((list.status, methods(&list).as_slice()), (200, allowed), "{query} by {user}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn installing_an_active_plugin_requires_permission_to_activate() {
+    let h = Harness::new();
+    for (query, allowed) in [
+        ("", &["POST"] as &[&str]),
+        ("status=inactive", &["POST"]),
+        ("status=active", &[]),
+        ("status=", &[]),
+        // Lists of plugins have a list of states.
+        ("status[]=inactive", &[]),
+    ] {
+        let options = Request::new(Method::OPTIONS, "/svc/v2/plugins").with_query_string(query);
+        let response = send_with(&h, "install_plugins", options).await;
+        assert_eq!((response.status, methods(&response).as_slice()), (200, allowed), "{query}");
+    }
+    let body = json!({"slug": "hello-dolly", "status": "active"});
+    let create = Request::new(Method::POST, "/svc/v2/plugins").with_json(&body);
+    let rejected = send_with(&h, "install_plugins", create).await;
+    assert_eq!((rejected.status, rejected.code()), (403, "rest_cannot_activate_plugin"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn options_of_themes_accepts_only_a_list_of_statuses() {
     let h = Harness::new();
     let rows: [(i64, &str, &[&str], u16); 10] = [
