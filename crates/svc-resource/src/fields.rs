@@ -38,6 +38,8 @@ pub struct Field<I, D> {
     hidden: bool,
     /// Whether the index leaves the argument out.
     unlisted: bool,
+    /// Whether items and requests have the field. The value of one that they do not have is for permissions only.
+    pub(crate) is_supported: bool,
 }
 
 /// The argument of a field.
@@ -65,6 +67,7 @@ impl<I, D> Field<I, D> {
             schema_order: SchemaOrder::default(),
             hidden: false,
             unlisted: false,
+            is_supported: true,
         }
     }
 
@@ -89,6 +92,15 @@ impl<I, D> Field<I, D> {
     /// Writes a value, validated and sanitized by the field's schema, to a draft. Null counts as absent.
     pub fn set<V: DeserializeOwned>(&mut self, apply: impl Fn(&mut D, V) + Send + Sync + 'static) -> &mut Self {
         self.set = Some(Box::new(move |draft, value| V::deserialize(value).map(|value| apply(draft, value)).is_ok()));
+        self
+    }
+
+    /// As [`Field::set`], for a function that returns false for a value that cannot be converted as a whole.
+    pub fn try_set<V: DeserializeOwned>(
+        &mut self,
+        apply: impl Fn(&mut D, V) -> bool + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.set = Some(Box::new(move |draft, value| V::deserialize(value).is_ok_and(|value| apply(draft, value))));
         self
     }
 
@@ -179,6 +191,13 @@ impl<I, D> Field<I, D> {
         self
     }
 
+    /// Removes the field from items, the schema and the arguments if it is not supported. Permissions still get its value
+    /// ([`Typed::values`]), handlers do not ([`Typed::accepted`]): WordPress checks `author` even for types of posts without authors.
+    pub fn supported(&mut self, is_supported: bool) -> &mut Self {
+        self.is_supported = is_supported;
+        self
+    }
+
     /// Sets the contexts in which the field is visible.
     pub fn context(&mut self, contexts: &[&str]) -> &mut Self {
         if let Some(schema) = self.schema.as_object_mut() {
@@ -212,7 +231,7 @@ struct SchemaOrder(&'static [&'static str]);
 impl SchemaOrder {
     /// The schemas of these fields, by name.
     fn properties<I, D>(self, fields: &[Field<I, D>]) -> Map<String, Value> {
-        let mut listed: Vec<&Field<I, D>> = fields.iter().filter(|field| !field.hidden).collect();
+        let mut listed: Vec<&Field<I, D>> = fields.iter().filter(|field| !field.hidden && field.is_supported).collect();
         listed.sort_by_key(|field| self.0.iter().position(|name| *name == field.name).unwrap_or(self.0.len()));
         listed.into_iter().map(|field| (field.name.clone(), field.source())).collect()
     }
@@ -305,6 +324,14 @@ impl<I, D> Fields<I, D> {
         self
     }
 
+    /// The table in which only these fields are [supported](Field::supported).
+    pub fn supporting(mut self, names: &[&str]) -> Self {
+        for row in &mut self.rows {
+            row.is_supported &= names.contains(&row.name.as_str());
+        }
+        self
+    }
+
     /// The table followed by the fields of another one.
     pub fn join(mut self, other: Self) -> Self {
         self.rows_mut().extend(other.rows);
@@ -333,14 +360,14 @@ impl<I, D> Fields<I, D> {
         &self.rows
     }
 
-    /// The names of the fields, in order.
+    /// The names of the supported fields, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().map(|row| row.name.as_str())
+        self.rows.iter().filter(|row| row.is_supported).map(|row| row.name.as_str())
     }
 
-    /// Whether the table has a field of this name.
+    /// Whether the table has a supported field of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.rows.iter().any(|row| row.name == name)
+        self.names().any(|other| other == name)
     }
 
     /// The item schema, as OPTIONS returns it.
@@ -376,7 +403,7 @@ impl<I, D> Fields<I, D> {
             };
             Arg { unlisted: row.unlisted, ..arg }
         };
-        self.rows.iter().map(|row| (row.name.clone(), arg(row))).collect()
+        self.rows.iter().filter(|row| row.is_supported).map(|row| (row.name.clone(), arg(row))).collect()
     }
 
     /// The arguments of a create or update endpoint (specification, "Endpoint arguments").
@@ -427,11 +454,23 @@ impl<I, D> Fields<I, D> {
         // Stable: values of one parameter stay in their order.
         found.sort_by_key(|(position, value)| (*position, value.is_null()));
         found.dedup_by_key(|(position, _)| *position);
+        let found = || found.iter().filter_map(|(position, value)| Some((self.rows.get(*position)?, *value)));
+        let typed = Self::apply(found());
+        if found().all(|(row, _)| row.is_supported || row.set.is_none()) {
+            return typed;
+        }
+        typed.with_supported(Self::apply(found().filter(|(row, _)| row.is_supported)))
+    }
+
+    /// The draft with these values.
+    fn apply<'r>(values: impl Iterator<Item = (&'r Field<I, D>, &'r Value)>) -> Typed<D>
+    where
+        I: 'r,
+        D: Default + 'r,
+    {
         let (mut draft, mut mismatches) = (D::default(), Vec::new());
-        for (position, value) in found {
-            let Some((row, set)) = self.rows.get(position).and_then(|row| Some((row, row.set.as_ref()?))) else {
-                continue;
-            };
+        for (row, value) in values {
+            let Some(set) = &row.set else { continue };
             if value.is_null() && !row.accepts_null {
                 continue;
             }

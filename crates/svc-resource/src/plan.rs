@@ -85,7 +85,7 @@ fn visible(schema: &Value, context: &str) -> bool {
 fn planned_fields<'f, I, D>(rows: &'f [Field<I, D>], view: &View, parent: &str) -> Vec<PlannedField<'f, I, D>> {
     let mut out = Vec::with_capacity(rows.len());
     for field in rows {
-        if field.get.is_none() && field.nested.is_empty() {
+        if !field.is_supported || (field.get.is_none() && field.nested.is_empty()) {
             continue;
         }
         let path = if parent.is_empty() { field.name.clone() } else { format!("{parent}.{}", field.name) };

@@ -14,14 +14,20 @@ pub struct Typed<T> {
     values: T,
     /// Names of parameters whose values cannot be converted, and whether the value is empty as PHP defines it.
     mismatches: Vec<(String, bool)>,
+    /// The same without the fields that are not [supported](crate::Field::supported), if the request has some of these.
+    supported: Option<Box<Typed<T>>>,
 }
 
 impl<T> Typed<T> {
     pub(crate) fn new(values: T, mismatches: Vec<(String, bool)>) -> Self {
-        Typed { values, mismatches }
+        Typed { values, mismatches, supported: None }
     }
 
-    /// The values, without those that cannot be converted.
+    pub(crate) fn with_supported(self, supported: Typed<T>) -> Self {
+        Typed { supported: Some(Box::new(supported)), ..self }
+    }
+
+    /// The values for a permission, without those that cannot be converted.
     pub fn values(&self) -> &T {
         &self.values
     }
@@ -31,11 +37,19 @@ impl<T> Typed<T> {
         self.mismatches.iter().any(|(other, is_empty)| other == name && !is_empty)
     }
 
-    /// The values, if all of them could be converted.
+    /// Whether all values of supported fields could be converted.
+    pub fn is_accepted(&self) -> bool {
+        self.supported.as_deref().unwrap_or(self).mismatches.is_empty()
+    }
+
+    /// The values for a handler: those of supported fields, if all of them could be converted.
     ///
     /// # Errors
     /// `rest_invalid_param` (400) if the schema accepts a value that cannot be converted.
     pub fn accepted(self) -> Result<T, Error> {
+        if let Some(supported) = self.supported {
+            return supported.accepted();
+        }
         match self.mismatches.first() {
             None => Ok(self.values),
             Some((name, _)) => {

@@ -283,6 +283,61 @@ fn tables_are_derived_from_tables() {
 }
 
 #[test]
+fn permissions_get_the_values_of_unsupported_fields() {
+    let table = || book_fields().supporting(&["id", "title", "pages"]);
+    let fields = table();
+    assert_eq!(fields.properties().keys().collect::<Vec<_>>(), ["id", "title", "pages"]);
+    assert_eq!(arg_names(&fields.args(MethodKind::Creatable)), ["title", "pages"]);
+    assert_eq!(arg_names(&fields.query_args()), ["id", "title", "pages"]);
+    assert_eq!(fields.names().collect::<Vec<_>>(), ["id", "title", "pages"]);
+    assert!(fields.has("title") && !fields.has("secret"));
+    let item = fields.plan(&View::all_of("edit")).prepare(&DUNE);
+    assert_eq!(item.keys().collect::<Vec<_>>(), ["id", "title", "pages"]);
+    // Removed again by a second restriction, and by the field alone.
+    assert!(!table().supporting(&["secret"]).has("secret"));
+    let mut fields = book_fields();
+    fields.at("secret").unwrap().supported(false);
+    assert!(!fields.has("secret") && fields.has("shelf"));
+
+    let text = |text: &str| Some(text.to_owned());
+    let whole = Draft { title: text("a"), secret: text("s"), ..Draft::default() };
+    let rows = [
+        (json!({"title": "a"}), Draft { title: text("a"), ..Draft::default() }, Some(text("a")), ""),
+        (json!({"title": "a", "secret": "s"}), whole, Some(text("a")), ""),
+        (json!({"secret": "s"}), Draft { secret: text("s"), ..Draft::default() }, Some(None), ""),
+        // What only a permission reads cannot fail in the handler.
+        (json!({"title": "a", "shelf": [1]}), Draft { title: text("a"), ..Draft::default() }, Some(text("a")), "shelf"),
+        (json!({"pages": [1], "secret": "s"}), Draft { secret: text("s"), ..Draft::default() }, None, "pages"),
+    ];
+    for (body, for_permission, for_handler, mismatch) in rows {
+        let typed = table().typed(&Request::new(Method::POST, "/books").with_json(&body));
+        assert_eq!(typed.values(), &for_permission, "{body}");
+        for name in ["title", "shelf", "secret", "pages"] {
+            assert_eq!(typed.has_mismatch(name), name == mismatch, "{body} {name}");
+        }
+        assert_eq!(typed.is_accepted(), for_handler.is_some(), "{body}");
+        let expected = for_handler.map(|title| Draft { title, ..Draft::default() });
+        assert_eq!(typed.accepted().ok(), expected, "{body}");
+    }
+}
+
+#[test]
+fn a_value_can_be_converted_in_part() {
+    let mut params = Params::<Vec<u64>>::new("books");
+    params.add("ids", build::array(build::integer())).try_set(|ids: &mut Vec<u64>, sent: Vec<Value>| {
+        ids.extend(sent.iter().filter_map(Value::as_u64));
+        ids.len() == sent.len()
+    });
+    for (sent, ids, is_accepted) in
+        [(json!([1, 2]), vec![1, 2], true), (json!([1, "x"]), vec![1], false), (json!("x"), vec![], false)]
+    {
+        let typed = params.typed(&Request::new(Method::POST, "/books").with_json(&json!({"ids": sent})));
+        assert_eq!((typed.values(), typed.is_accepted()), (&ids, is_accepted), "{sent}");
+        assert_eq!(typed.has_mismatch("ids"), !is_accepted, "{sent}");
+    }
+}
+
+#[test]
 fn pages_link_to_their_neighbors() {
     const URL: &str = "http://a.b/books";
     let query = Map::from_iter([("search".to_owned(), json!("x"))]);
