@@ -21,8 +21,7 @@ use svc_auth::caps::PostCap;
 use svc_fetch::Get;
 use svc_media::{Blob, DecodedImage, FileType, Format};
 use svc_model::{Post, PostId, PostType};
-use svc_php::cast::{to_int, truthy};
-use svc_resource::{LazyTyped, View};
+use svc_resource::{LazyTyped, Typed, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Returns, Route, Transport, get,
     on,
@@ -57,7 +56,7 @@ use crate::{
     RestSite,
     args::context_arg,
     caller, cost, errors as common,
-    posts::{Authorized, AuthorizedChange, Posts, params::PostList, validators},
+    posts::{Authorized, AuthorizedChange, Posts, fields::PostFields, params::PostList, validators},
     request::only_reads,
     respond,
 };
@@ -71,13 +70,15 @@ pub(crate) use svc_site::media::attached::AttachmentFiles;
 /// Number of bytes that are read to detect the type of a file.
 const HEAD: usize = 64 * 1024;
 
-/// Fields of an edited copy that a request can set, in WordPress's order.
+/// Fields that a request can set in an edited copy, in WordPress's order.
 const COPY_FIELDS: [&str; 5] = ["caption", "description", "title", "post", "alt_text"];
 
 /// The family of attachments.
 pub struct Media {
     site: Arc<Site>,
     posts: Arc<Posts>,
+    /// The fields of an edited copy.
+    copies: PostFields,
     post_type: Arc<PostType>,
     route: String,
 }
@@ -90,13 +91,14 @@ fn fetched_url() -> SchemaBuilder {
 impl Media {
     /// The family on this site with these settings; `post_type` is that of attachments.
     pub fn new(rest: &Arc<RestSite>, settings: &Settings, post_type: &PostType, extra: &ExtraFields) -> Self {
-        let tables = (fields::fields(&rest.site, settings, post_type), params::params(&rest.site, post_type));
+        let fields = || fields::fields(&rest.site, settings, post_type);
         Media {
             posts: Arc::new(
                 Posts::new(rest, post_type, extra)
-                    .with_tables(tables.0, tables.1)
+                    .with_tables(fields(), params::params(&rest.site, post_type))
                     .with_languages(settings.languages_of_type(&post_type.name)),
             ),
+            copies: fields().supporting(&COPY_FIELDS),
             route: rest.site.route_of_type(post_type),
             post_type: Arc::new(post_type.clone()),
             site: Arc::clone(&rest.site),
@@ -137,8 +139,7 @@ impl Media {
 
     fn copy_args(&self) -> Args {
         let mut args = edit::args();
-        let fields = self.posts.fields().args(MethodKind::Editable).0;
-        args.0.extend(fields.into_iter().filter(|(name, _)| COPY_FIELDS.contains(&name.as_str())));
+        args.0.extend(self.copies.args(MethodKind::Editable).0);
         args.ordered(&COPY_FIELDS)
     }
 }
@@ -233,9 +234,9 @@ impl Media {
     }
 
     /// Checks that the file is not attached to an attachment or a revision.
-    fn check_parent_type(&self, req: &Request) -> Result<()> {
-        let Some(parent) = req.arg::<i64>("post")?.filter(|id| *id > 0) else { return Ok(()) };
-        let parent = self.site.read(req.cx(), |db| Ok(posts::get(db, PostId(parent))?))?;
+    fn check_parent_type(&self, cx: &Context, draft: &PostDraft) -> Result<()> {
+        let Some(parent) = draft.unchecked_parent.filter(|id| *id > 0) else { return Ok(()) };
+        let parent = self.site.read(cx, |db| Ok(posts::get(db, PostId(parent))?))?;
         match parent.is_some_and(|p| matches!(p.post_type.as_str(), "attachment" | "revision")) {
             true => Err(errors::invalid_parent_type()),
             false => Ok(()),
@@ -278,10 +279,11 @@ impl Media {
 
     // Upload
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostDraft>> {
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<Typed<PostDraft>> {
         let draft = Arc::clone(&self.posts).can_create(req.clone()).await?;
-        // As sent: the list asks this permission for `Allow`, and does not validate the parameter.
-        if let Some(parent) = req.param("post").filter(|id| truthy(id)).map(to_int) {
+        // What is no number, in a list that asks for `Allow`, is a post that does not exist.
+        let is_named = |id: &i64| *id != 0 || draft.has_mismatch("post");
+        if let Some(parent) = draft.values().unchecked_parent.filter(is_named) {
             let caller = caller(&req);
             let may = self.site.read(req.cx(), |db| {
                 let Some(post) = posts::get(db, PostId(parent))? else { return Ok(false) };
@@ -303,12 +305,12 @@ impl Media {
         Ok(draft)
     }
 
-    async fn create(self: Arc<Self>, req: Request, draft: LazyTyped<PostDraft>) -> Result<Response> {
+    async fn create(self: Arc<Self>, req: Request, draft: Typed<PostDraft>) -> Result<Response> {
         run_to_completion(&req.cx().clone(), |cx| self.upload(req.with_cx(cx), draft)).await
     }
 
-    async fn upload(self: Arc<Self>, req: Request, draft: LazyTyped<PostDraft>) -> Result<Response> {
-        self.check_parent_type(&req)?;
+    async fn upload(self: Arc<Self>, req: Request, draft: Typed<PostDraft>) -> Result<Response> {
+        self.check_parent_type(req.cx(), draft.values())?;
         let settings = self.site.settings(req.cx())?;
         let mut draft = draft.accepted()?;
         let source_url: Option<String> = req.arg("url")?.filter(|url: &String| !url.is_empty());
@@ -399,7 +401,7 @@ impl Media {
     }
 
     async fn update(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {
-        self.check_parent_type(&req)?;
+        self.check_parent_type(req.cx(), change.draft.values())?;
         Arc::clone(&self.posts).update(req, change).await
     }
 
@@ -453,7 +455,7 @@ impl Media {
         if only_reads(&req) || !caller(&req).has("upload_files") {
             return Err(errors::cannot_edit_image(&req));
         }
-        Arc::clone(&self.posts).can_update(req).await
+        self.posts.authorize_update(&req, &self.copies)
     }
 
     async fn can_add_file(self: Arc<Self>, req: Request) -> Result<Authorized> {
@@ -493,15 +495,13 @@ impl Media {
         let edited = edited.await.map_err(|e| errors::storage(&e))??;
 
         let alt = || Some(attached.alt.clone()).filter(|alt| !alt.is_empty());
-        // Other fields than these are neither validated nor used.
-        let sent = sent.get().values().clone();
+        let sent = sent.accepted()?;
         let mut draft = PostDraft {
             title: sent.title.or_else(|| Some(post.title.clone())),
             excerpt: sent.excerpt.or_else(|| Some(post.excerpt.clone())),
             content: sent.content.or_else(|| Some(post.content.clone())),
             alt_text: sent.alt_text.or_else(alt),
-            unchecked_parent: sent.unchecked_parent,
-            ..PostDraft::default()
+            ..sent
         };
         let file_type =
             FileType { name: svc_media::edited_name(attached.original_name()), mime: post.mime_type.clone() };

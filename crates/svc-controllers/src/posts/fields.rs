@@ -103,9 +103,8 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         protected(excerpt, "Whether the excerpt requires a password.");
         excerpt.raw().set(|d, v| d.excerpt = text(v));
     }
-    if has("author") {
-        f.add("author", integer().describe("User ID of the author.").context(VIEW_EDIT_EMBED)).get(|p| p.post.author).set(|d, v| d.author = Some(v));
-    }
+    f.add("author", integer().describe("User ID of the author.").context(VIEW_EDIT_EMBED))
+        .get(|p| p.post.author).set(|d, v| d.author = Some(v)).supported(has("author"));
     if has("thumbnail") {
         f.add("featured_media", integer().describe("ID of the featured image.").context(VIEW_EDIT_EMBED)).get(PostItem::featured_media).set(|d, v| d.featured_media = Some(v));
     }
@@ -121,9 +120,8 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         f.add("ping_status", string().describe("Whether the post accepts pingbacks and trackbacks.").one_of(["open", "closed"]).context(VIEW_EDIT))
             .get(|p| p.post.ping_status.clone()).set(|d, v| d.ping_status = choice(v));
     }
-    if post_type.name == "post" {
-        f.add("sticky", boolean().describe("Whether the post is sticky.").context(VIEW_EDIT)).get(PostItem::sticky).set(|d, v| d.sticky = Some(v));
-    }
+    f.add("sticky", boolean().describe("Whether the post is sticky.").context(VIEW_EDIT))
+        .get(PostItem::sticky).set(|d, v| d.sticky = Some(v)).supported(post_type.name == "post");
     f.add("template", string().describe("Template of the post's page.").context(VIEW_EDIT))
         // Not checked by type: the routes validate the template, because the choices depend on the theme.
         .validate_with(|_, _| Ok(true)).sanitize_with(empty_as_text).get(PostItem::template).set(|d, v| d.field_meta.push(("_wp_page_template", v)));
@@ -140,7 +138,7 @@ pub(crate) fn fields(site: &Arc<Site>, post_type: &PostType) -> PostFields {
         let read = name.clone();
         f.add(&base, array(integer()).describe(&format!("IDs of the post's terms in the {name} taxonomy.")).context(VIEW_EDIT))
             .get(move |p| p.term_ids(&read))
-            .set(move |d, v: Vec<i64>| { d.terms.insert(name.clone(), v); });
+            .try_set(move |d, v: Value| set_terms(d, &name, &v));
     }
     if post_type.is_viewable() && post_type.public {
         f.add("permalink_template", string().describe("URL of the post with a placeholder for the slug.").context(EDIT).readonly()).get(PostItem::permalink_template);
@@ -163,6 +161,16 @@ pub(super) fn add_languages(f: &mut PostFields, languages: &Languages) {
     f.add(TRANSLATIONS, translations_field(languages))
         .get(|p| p.languages.translations.clone())
         .set(|d, v| d.translations = Some(v));
+}
+
+/// Sets the terms of a taxonomy. Returns false for other values than a list of ids. Permissions check the ids in those as well: `menus` of a
+/// menu item is one id. Objects, which only lists of posts have, assign nothing.
+pub(crate) fn set_terms(draft: &mut PostDraft, taxonomy: &str, sent: &Value) -> bool {
+    let list = sent.as_array().map_or(std::slice::from_ref(sent), Vec::as_slice);
+    let ids: Vec<i64> = list.iter().filter_map(Value::as_i64).collect();
+    let is_list_of_ids = sent.is_array() && ids.len() == list.len();
+    draft.terms.insert(taxonomy.to_owned(), ids);
+    is_list_of_ids
 }
 
 /// A choice; `None` for an empty text, which null is converted to.

@@ -27,7 +27,7 @@ use svc_auth::{Caller, caps::PostCap};
 use svc_model::{Post, PostId, PostType, RouteFamily};
 use svc_render::blocks::EXCERPT_WORDS;
 use svc_render::feeds::{MissingFeeds, with_cached_feeds, with_feeds};
-use svc_resource::{LazyTyped, Params, View};
+use svc_resource::{Fields, LazyTyped, Params, Typed, View};
 use svc_routing::{CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Request, Response, Result, Route, get, on};
 use svc_schema::{
     Arg, Args, MethodKind, Schema,
@@ -44,7 +44,7 @@ use svc_site::{
 use svc_store::{get_or_load, posts};
 use svc_versions::Context;
 
-use self::{fields::PostFields, load::PostLoader, params::PostList, restricted::RestrictedFields};
+use self::{fields::PostFields, load::PostLoader, params::PostList};
 use crate::{
     RestSite,
     args::context_arg,
@@ -68,7 +68,6 @@ pub struct Posts {
     post_type: Arc<PostType>,
     fields: PostFields,
     params: Params<PostList>,
-    restricted: Params<RestrictedFields>,
     extra: ExtraFields,
     family: FamilyId,
 }
@@ -81,7 +80,6 @@ impl Posts {
             rest: Arc::clone(rest),
             fields: fields::fields(&rest.site, post_type).with_extra(extra, &post_type.name),
             params: params::params(&rest.site, post_type),
-            restricted: restricted::params(&rest.site, post_type),
             post_type: Arc::new(post_type.clone()),
             extra: extra.clone(),
             family: rest.item_cache.new_family(),
@@ -205,11 +203,11 @@ pub(crate) struct Authorized {
 }
 
 /// A post that the caller may change, and what the request changes.
-pub(crate) struct AuthorizedChange {
+pub(crate) struct AuthorizedChange<D = PostDraft> {
     /// The post.
     pub(crate) authorized: Authorized,
     /// The changes.
-    pub(crate) draft: LazyTyped<PostDraft>,
+    pub(crate) draft: Typed<D>,
 }
 
 impl Posts {
@@ -403,21 +401,31 @@ impl Posts {
 
     // Create
 
-    pub(crate) async fn can_create(self: Arc<Self>, req: Request) -> Result<LazyTyped<PostDraft>> {
-        if only_reads(&req) {
-            return Err(errors::cannot_create(&req));
+    pub(crate) async fn can_create(self: Arc<Self>, req: Request) -> Result<Typed<PostDraft>> {
+        self.authorize_create(&req, &self.fields)
+    }
+
+    /// Checks that the caller may create the post of the request, converted with this table.
+    pub(crate) fn authorize_create<I, D: AsRef<PostDraft> + Default>(
+        &self,
+        req: &Request,
+        fields: &Fields<I, D>,
+    ) -> Result<Typed<D>> {
+        if only_reads(req) {
+            return Err(errors::cannot_create(req));
         }
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::post_exists());
         }
-        self.check_restricted(&req, |caller| {
+        let draft = fields.typed(req);
+        self.check_restricted(req, &draft, |caller| {
             let may = self.has_cap(req.cx(), caller, &self.post_type.caps.create_posts)?;
-            if may { Ok(()) } else { Err(errors::cannot_create(&req)) }
+            if may { Ok(()) } else { Err(errors::cannot_create(req)) }
         })?;
-        Ok(self.draft(&req))
+        Ok(draft)
     }
 
-    async fn create(self: Arc<Self>, req: Request, draft: LazyTyped<PostDraft>) -> Result<Response> {
+    async fn create(self: Arc<Self>, req: Request, draft: Typed<PostDraft>) -> Result<Response> {
         // Ids of existing posts were rejected by the permission check. An empty id matches no post.
         if req.param("id").is_some() {
             return Err(errors::post_not_found());
@@ -433,14 +441,24 @@ impl Posts {
     // Update
 
     pub(crate) async fn can_update(self: Arc<Self>, req: Request) -> Result<AuthorizedChange> {
-        if only_reads(&req) {
-            return Err(errors::cannot_edit(&req));
+        self.authorize_update(&req, &self.fields)
+    }
+
+    /// Checks that the caller may change the post as the request does, converted with this table.
+    pub(crate) fn authorize_update<I, D: AsRef<PostDraft> + Default>(
+        &self,
+        req: &Request,
+        fields: &Fields<I, D>,
+    ) -> Result<AuthorizedChange<D>> {
+        if only_reads(req) {
+            return Err(errors::cannot_edit(req));
         }
-        let authorized = self.authorized(&req, |caller, access, post| {
-            if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(&req)) }
+        let authorized = self.authorized(req, |caller, access, post| {
+            if caller.can_post(PostCap::Edit, post, access) { Ok(()) } else { Err(errors::cannot_edit(req)) }
         })?;
-        self.check_restricted(&req, |_| Ok(()))?;
-        Ok(AuthorizedChange { authorized, draft: self.draft(&req) })
+        let draft = fields.typed(req);
+        self.check_restricted(req, &draft, |_| Ok(()))?;
+        Ok(AuthorizedChange { authorized, draft })
     }
 
     pub(crate) async fn update(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {

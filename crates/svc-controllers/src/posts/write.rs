@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use svc_auth::Caller;
 use svc_model::{Post, PostId};
-use svc_resource::LazyTyped;
+use svc_resource::Typed;
 use svc_routing::{ObjectId, Request, Result};
 use svc_site::{
     Settings,
@@ -19,12 +19,7 @@ use crate::{caller, errors};
 
 impl Posts {
     /// Creates or updates a post from a request.
-    pub(super) async fn save(
-        &self,
-        req: &Request,
-        draft: LazyTyped<PostDraft>,
-        existing: Option<Post>,
-    ) -> Result<PostId> {
+    pub(super) async fn save(&self, req: &Request, draft: Typed<PostDraft>, existing: Option<Post>) -> Result<PostId> {
         let settings = self.site.settings(req.cx())?;
         let mut draft = draft.accepted()?;
         if let Some(content) = self.content_of_blocks(req, &settings)? {
@@ -51,12 +46,6 @@ impl Posts {
     pub(crate) async fn update_extra(&self, id: PostId, req: &Request) -> Result<()> {
         let id = u64::try_from(id.0).unwrap_or_default();
         self.extra.update(&self.post_type.name, &ObjectId::from(id), req).await
-    }
-
-    /// The changes of a request to a post.
-    pub(crate) fn draft(self: &Arc<Self>, req: &Request) -> LazyTyped<PostDraft> {
-        let (posts, req) = (Arc::clone(self), req.clone());
-        LazyTyped::new(move || posts.fields.typed(&req))
     }
 
     /// The job that stores a draft.

@@ -79,3 +79,9 @@ pub struct PostDraft {
     /// Ids of terms by taxonomy name.
     pub terms: IndexMap<String, Vec<i64>>,
 }
+
+impl AsRef<PostDraft> for PostDraft {
+    fn as_ref(&self) -> &PostDraft {
+        self
+    }
+}

@@ -7,12 +7,19 @@ use svc_model::PostType;
 use svc_render::content as render;
 use svc_resource::Fields;
 use svc_schema::build::{SchemaBuilder, array, boolean, integer, string, types};
-use svc_site::menus::{item::NavItem, target::KINDS};
+use svc_site::{
+    menus::{
+        item::{MENU, NavItem},
+        target::KINDS,
+    },
+    posts::draft::PostDraft,
+};
 
 use crate::{
     LINK_RELATION,
     contexts::{VIEW_EDIT, VIEW_EDIT_EMBED},
     links::schema_links,
+    posts::fields::{set_terms, text},
 };
 use svc_site::Site;
 
@@ -22,21 +29,23 @@ pub(super) type ItemFields = Fields<NavItem, ItemDraft>;
 /// The changes in a request. `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ItemDraft {
+    /// Changes to the item's row, with its menu among the terms.
+    pub(super) row: PostDraft,
     pub(super) title: Option<String>,
     pub(super) kind: Option<String>,
-    pub(super) status: Option<String>,
     pub(super) parent: Option<i64>,
-    pub(super) attr_title: Option<String>,
     pub(super) classes: Option<Vec<String>>,
-    pub(super) description: Option<String>,
-    pub(super) menu_order: Option<i64>,
     pub(super) object: Option<String>,
     pub(super) object_id: Option<i64>,
     pub(super) target: Option<String>,
     pub(super) url: Option<String>,
     pub(super) xfn: Option<Vec<String>>,
-    pub(super) menu: Option<i64>,
-    pub(super) meta: Option<Value>,
+}
+
+impl AsRef<PostDraft> for ItemDraft {
+    fn as_ref(&self) -> &PostDraft {
+        &self.row
+    }
 }
 
 /// Sanitizes a list of class names.
@@ -62,16 +71,16 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
     let title = f.add("title", types(["string", "object"]).describe("The menu item's title.").context(VIEW_EDIT_EMBED));
     title.subfield("raw", string().describe("The title as stored, or the title of the linked object.").context(&["edit"])).get(|i| i.title().to_owned());
     title.subfield("rendered", string().describe("The title as HTML.").context(VIEW_EDIT_EMBED).readonly()).get(|i| render::title(i.title()).into_string());
-    title.set(|d, v: Value| d.title = crate::posts::fields::text(v));
+    title.set(|d, v: Value| d.title = text(v));
     f.add("status", string().describe("The menu item's status.").one_of(site.writable_statuses()).default("publish").context(VIEW_EDIT_EMBED))
-        .get(|i| i.post.status.clone()).set(|d, v| d.status = Some(v));
+        .get(|i| i.post.status.clone()).set(|d, v: String| d.row.status = Some(if v == "publish" { v } else { "draft".to_owned() }));
     f.add("url", string().describe("URL that the menu item links to.").format("uri").context(VIEW_EDIT_EMBED))
         .validate_with(|value, _| fit_address(value)).get(|i| i.target.url.clone().map_or(Value::Bool(false), Value::from))
         .set_nullable(|d, v: Option<String>| d.url = Some(v.unwrap_or_default()));
     f.add("attr_title", string().describe("The link's title attribute.").context(VIEW_EDIT_EMBED))
-        .sanitize_with(plain).get(|i| render::menu_item_text(&i.post.excerpt)).set_nullable(|d, v: Option<String>| d.attr_title = Some(v.unwrap_or_default()));
+        .sanitize_with(plain).get(|i| render::menu_item_text(&i.post.excerpt)).set_nullable(|d, v: Option<String>| d.row.excerpt = Some(v.unwrap_or_default()));
     f.add("description", string().describe("Description of the menu item.").context(VIEW_EDIT_EMBED))
-        .sanitize_with(plain).get(|i| render::menu_item_description(&i.post.content)).set_nullable(|d, v: Option<String>| d.description = Some(v.unwrap_or_default()));
+        .sanitize_with(plain).get(|i| render::menu_item_description(&i.post.content)).set_nullable(|d, v: Option<String>| d.row.content = Some(v.unwrap_or_default()));
     f.add("type", string().describe("Kind of object that the menu item links to.").one_of(KINDS.map(|(name, _)| name)).context(VIEW_EDIT_EMBED).default("custom"))
         .get(|i| i.text("_menu_item_type").to_owned()).set(|d, v| d.kind = Some(v));
     f.add("type_label", string().describe("Display name of the linked object's type.").context(VIEW_EDIT_EMBED).readonly()).get(|i| i.target.label.clone());
@@ -80,7 +89,7 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
         .get(|i| i.text("_menu_item_object").to_owned()).set(|d, v| d.object = Some(v));
     f.add("object_id", number().describe("ID of the linked object.").context(VIEW_EDIT_EMBED).first(&["description", "context"])).get(NavItem::object_id).set(|d, v| d.object_id = Some(v));
     f.add("parent", number().describe("ID of the parent menu item, or 0.").context(VIEW_EDIT_EMBED)).get(NavItem::parent).set(|d, v| d.parent = Some(v));
-    f.add("menu_order", integer().describe("Sort position of the menu item in its menu.").minimum(1).default(1).context(VIEW_EDIT_EMBED).first(&["description", "context"])).get(|i| i.post.menu_order).set(|d, v| d.menu_order = Some(v));
+    f.add("menu_order", integer().describe("Sort position of the menu item in its menu.").minimum(1).default(1).context(VIEW_EDIT_EMBED).first(&["description", "context"])).get(|i| i.post.menu_order).set(|d, v| d.row.menu_order = Some(v));
     f.add("target", string().describe("The link's target attribute.").context(VIEW_EDIT_EMBED).one_of(["_blank", ""]))
         .get(|i| i.text("_menu_item_target").to_owned()).set_nullable(|d, v: Option<String>| d.target = Some(v.unwrap_or_default()));
     f.add("classes", array(string()).describe("Class names of the link.").context(VIEW_EDIT_EMBED))
@@ -88,8 +97,16 @@ pub(super) fn fields(site: &Arc<Site>, post_type: &PostType) -> ItemFields {
     f.add("xfn", array(string()).describe("XFN relationships of the link.").context(VIEW_EDIT_EMBED))
         .sanitize_with(class_names).get(NavItem::xfn).set_nullable(|d, v: Option<Vec<String>>| d.xfn = Some(v.unwrap_or_default()));
     f.add("invalid", boolean().describe("Whether the linked object no longer exists.").context(VIEW_EDIT_EMBED).readonly().first(&["description", "context"])).get(|i| i.target.invalid);
-    crate::meta_fields::add_member(&mut f, &site.registries.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.meta = Some(v));
-    f.add("menus", integer().describe("ID of the menu that contains the menu item.").context(VIEW_EDIT)).get(|i| i.menu).set(|d, v| d.menu = Some(v));
+    crate::meta_fields::add_member(&mut f, &site.registries.meta, "post", &post_type.name, |i| &i.meta).set(|d, v| d.row.meta = Some(v));
+    f.add("menus", integer().describe("ID of the menu that contains the menu item.").context(VIEW_EDIT)).get(|i| i.menu)
+        .try_set(|d, v: Value| { set_terms(&mut d.row, MENU, &v); v.is_i64() });
+    // Of other posts.
+    f.add("author", integer()).set(|d, v| d.row.author = Some(v)).supported(false);
+    f.add("sticky", boolean()).set(|d, v| d.row.sticky = Some(v)).supported(false);
+    for taxonomy in site.registries.taxonomies.of_type(&post_type.name).filter(|t| t.show_in_rest && t.name != MENU) {
+        let name = taxonomy.name.clone();
+        f.add(&taxonomy.rest_base, array(integer())).try_set(move |d, v: Value| set_terms(&mut d.row, &name, &v)).supported(false);
+    }
     f.schema_order(&[
         "title", "id", "type_label", "type", "status", "parent", "attr_title", "classes", "description", "menu_order", "object", "object_id",
         "target", "url", "xfn", "invalid", "menus",

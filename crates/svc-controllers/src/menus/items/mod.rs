@@ -35,7 +35,7 @@ use crate::{
     caller, cost,
     errors::{post_not_found, trash_not_supported},
     posts::{
-        Authorized, Posts,
+        Authorized, AuthorizedChange, Posts,
         params::{self, PostList},
         validators,
     },
@@ -151,8 +151,7 @@ impl MenuItems {
     // Create
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<Typed<ItemDraft>> {
-        Arc::clone(&self.posts).can_create(req.clone()).await?;
-        Ok(self.fields.typed(&req))
+        self.posts.authorize_create(&req, &self.fields)
     }
 
     async fn create(self: Arc<Self>, req: Request, draft: Typed<ItemDraft>) -> Result<Response> {
@@ -165,13 +164,12 @@ impl MenuItems {
 
     // Update
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<(Post, Typed<ItemDraft>)> {
-        let change = Arc::clone(&self.posts).can_update(req.clone()).await?;
-        Ok((change.authorized.post, self.fields.typed(&req)))
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<AuthorizedChange<ItemDraft>> {
+        self.posts.authorize_update(&req, &self.fields)
     }
 
-    async fn update(self: Arc<Self>, req: Request, (post, draft): (Post, Typed<ItemDraft>)) -> Result<Response> {
-        let id = self.save(&req, draft, Some(post)).await?;
+    async fn update(self: Arc<Self>, req: Request, change: AuthorizedChange<ItemDraft>) -> Result<Response> {
+        let id = self.save(&req, change.draft, Some(change.authorized.post)).await?;
         self.show(&req, self.posts.saved(req.cx(), id)?, respond::edit_view(&req)).await
     }
 

@@ -30,16 +30,8 @@ impl MenuItems {
         let mut draft = draft.accepted()?;
         let (site, settings) = (Arc::clone(&self.site), self.site.settings(req.cx())?);
         let id = existing.map(|p| p.id);
-        let row = PostDraft {
-            content: draft.description.take(),
-            excerpt: draft.attr_title.take(),
-            status: draft.status.take().map(|status| if status == "publish" { status } else { "draft".to_owned() }),
-            menu_order: draft.menu_order,
-            redated: true,
-            meta: draft.meta.take(),
-            ..PostDraft::default()
-        };
-        let menu = draft.menu.map(TermId);
+        let menu = draft.row.terms.swap_remove(MENU).and_then(|ids| ids.first().copied()).map(TermId);
+        draft.row.redated = true;
         let (posts_routes, caller) = (Arc::clone(&self.posts), caller(req));
         let (is_new, now) = (id.is_none(), self.site.now(req.cx()));
         let store = move |tx: &mut Tx| {
@@ -59,7 +51,7 @@ impl MenuItems {
             }
             let is_in_menu = menu.or(before.as_ref().map(|item| item.menu)).is_some_and(|menu| !menu.is_none());
             let unchecked_parent = target_parent(tx, &item.target_ref)?;
-            let mut row = PostDraft { title: Some(item.title.clone()), unchecked_parent, ..row.clone() };
+            let mut row = PostDraft { title: Some(item.title.clone()), unchecked_parent, ..draft.row.clone() };
             let description = row.content.as_deref().or(before.as_ref().map(|item| item.post.content.as_str()));
             if item.title.is_empty()
                 && item.target_ref.kind != TargetKind::Custom
