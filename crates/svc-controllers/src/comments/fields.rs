@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 use svc_model::{Comment, Timestamp};
+use svc_php::cast::{to_int, to_text};
 use svc_resource::Fields;
 use svc_schema::{
     Error, Schema,
@@ -89,17 +90,19 @@ impl CommentItem {
 }
 
 /// The fields on this site, with URLs of avatars of these sizes.
+///
+/// Numbers and the status are cast as in PHP: for `Allow`, a permission gets the lists and texts of other methods.
 #[rustfmt::skip]
 pub(super) fn fields(site: &Site, avatar_sizes: Option<&[u32]>) -> CommentFields {
     const NO_PROPERTIES: [(&str, Value); 0] = [];
     let mut f = CommentFields::new(OBJECT);
     f.add("id", integer().describe("The comment's ID.").context(VIEW_EDIT_EMBED).readonly()).get(|c| c.comment.id);
     f.add("post", integer().describe("ID of the comment's post.").context(VIEW_EDIT).default(0))
-        .get(|c| c.comment.post).set(|d, v| d.post = Some(v));
+        .get(|c| c.comment.post).set(|d, v: Value| d.post = Some(to_int(&v)));
     f.add("parent", integer().describe("ID of the parent comment.").context(VIEW_EDIT_EMBED).default(0))
         .get(|c| c.comment.parent).set(|d, v| d.parent = Some(v));
     f.add("author", integer().describe("User ID of the author; 0 for a guest.").context(VIEW_EDIT_EMBED))
-        .get(|c| c.comment.user.0).set(|d, v| d.author = Some(v));
+        .get(|c| c.comment.user.0).set(|d, v: Value| d.author = Some(to_int(&v)));
     f.add("author_name", string().describe("The author's name.").context(VIEW_EDIT_EMBED))
         .sanitize_with(one_line).get(|c| c.comment.author.clone()).set(|d, v| d.author_name = Some(v));
     f.add("author_email", string().describe("The author's e-mail address.").format("email").context(EDIT))
@@ -121,8 +124,9 @@ pub(super) fn fields(site: &Site, avatar_sizes: Option<&[u32]>) -> CommentFields
     content.raw().set(|d, v| d.content = text(v));
     f.add("link", string().describe("URL of the comment.").format("uri").context(VIEW_EDIT_EMBED).readonly()).get(CommentItem::link);
     f.add("status", string().describe("The comment's status: approved, hold, spam or trash.").context(VIEW_EDIT))
-        .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v| d.status = Some(v));
-    f.add("type", string().describe("The comment's type.").context(VIEW_EDIT_EMBED).readonly().default("comment")).get(|c| response_type(&c.comment).to_owned());
+        .sanitize_with(key).get(|c| shown_status(&c.comment).to_owned()).set(|d, v: Value| d.status = Some(to_text(&v).into_owned()));
+    f.add("type", string().describe("The comment's type.").context(VIEW_EDIT_EMBED).readonly().default("comment")).get(|c| response_type(&c.comment).to_owned())
+        .set(|d, v| d.comment_type = Some(v));
     if let Some(sizes) = avatar_sizes {
         let urls = f.add("author_avatar_urls", avatar_fields::schema("Avatar URLs of the author, by width in pixels.", VIEW_EDIT_EMBED));
         if sizes.is_empty() {
@@ -145,7 +149,7 @@ pub(super) fn fields(site: &Site, avatar_sizes: Option<&[u32]>) -> CommentFields
 /// An e-mail address, or an empty value to remove it.
 fn email_or_empty(value: Value, param: &str) -> Result<Value, Error> {
     static EMAIL: LazyLock<Schema> = LazyLock::new(|| string().format("email").compile());
-    let value = Value::from(svc_php::cast::to_text(&value));
+    let value = Value::from(to_text(&value));
     if svc_php::cast::truthy(&value) {
         EMAIL.validate(&value, param)?;
     }
@@ -153,7 +157,7 @@ fn email_or_empty(value: Value, param: &str) -> Result<Value, Error> {
 }
 
 fn key(value: Value, _: &str) -> Result<Value, Error> {
-    Ok(svc_text::sanitize_key(&svc_php::cast::to_text(&value)).into())
+    Ok(svc_text::sanitize_key(&to_text(&value)).into())
 }
 
 /// The text of `content`, which is written as a string or as an object with `raw`. Other values are ignored.
@@ -161,7 +165,7 @@ fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
         Value::Object(mut object) => {
-            object.swap_remove("raw").filter(|raw| !raw.is_null()).map(|raw| svc_php::cast::to_text(&raw).into_owned())
+            object.swap_remove("raw").filter(|raw| !raw.is_null()).map(|raw| to_text(&raw).into_owned())
         }
         _ => None,
     }

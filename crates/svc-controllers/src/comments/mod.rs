@@ -36,7 +36,6 @@ use self::{
     links::BASE,
     load::{CommentLoader, LoadedComment},
     params::CommentList,
-    restricted::RestrictedFields,
     rights::CommentViewer,
     write::AuthorizedComment,
 };
@@ -68,7 +67,6 @@ pub struct Comments {
     /// The item schema, with the settings of the registration.
     schema: Schema,
     params: Params<CommentList>,
-    restricted: Params<RestrictedFields>,
     extra: ExtraFields,
     family: FamilyId,
 }
@@ -87,7 +85,6 @@ impl Comments {
             with_avatars,
             without_avatars,
             params: params::params(),
-            restricted: restricted::params(),
             extra: extra.clone(),
             family: rest.item_cache.new_family(),
         }
@@ -360,14 +357,15 @@ impl Comments {
         if only_reads(&req) {
             return Err(errors::cannot_edit(&req));
         }
-        let to = self.restricted.typed(&req).values().post;
+        let draft = self.draft(&req);
+        let to = draft.values().post.map(PostId);
         let comment = self.authorized(&req, to, |viewer, comment| {
             if !viewer.can_edit(comment) {
                 return Err(errors::cannot_edit(&req));
             }
             to.map_or(Ok(()), |to| self.check_move(&req, viewer, comment, to))
         })?;
-        Ok((comment, self.draft(&req)))
+        Ok((comment, draft))
     }
 
     /// Checks that the caller may move a comment to this post. Requires permission to edit that post or to moderate.

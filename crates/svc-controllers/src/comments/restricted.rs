@@ -1,81 +1,59 @@
 //! Fields of a comment that need more than the right to write it: another author or address, a status, the type, the post.
 
 use serde_json::Value;
-use svc_model::{Post, PostId};
-use svc_php::cast::{to_int, truthy};
-use svc_resource::{Params, Typed};
+use svc_model::Post;
+use svc_php::cast::truthy;
+use svc_resource::Typed;
 use svc_routing::{Request, Result};
-use svc_schema::build::{integer, string};
+use svc_site::comments::draft::CommentDraft;
 
 use super::{errors, rights::CommentViewer};
 use crate::request::client_address;
 
-/// The type that a request sets.
+/// The type of a new comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SentType {
+pub(super) enum NewType {
     Comment,
     Note,
+    /// One that a request cannot create.
     Other,
 }
 
-/// The restricted fields of a request. The handler gets those that can be changed, from the same parameters, in the draft.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RestrictedFields {
-    pub(super) post: Option<PostId>,
-    author: Option<i64>,
-    author_ip: Option<String>,
-    sets_status: bool,
-    pub(super) comment_type: Option<SentType>,
-}
-
-/// The restricted parameters. Numbers are converted as PHP does: in requests for lists, for which a permission computes `Allow`, they are lists.
-pub(super) fn params() -> Params<RestrictedFields> {
-    let mut p = Params::<RestrictedFields>::new("comments");
-    p.add("post", integer()).set(|restricted, id: Value| restricted.post = Some(PostId(to_int(&id))));
-    p.add("author", integer()).set(|restricted, id: Value| restricted.author = Some(to_int(&id)));
-    p.add("author_ip", string()).set(|restricted, ip| restricted.author_ip = Some(ip));
-    p.add("status", string()).set(|restricted, _: Value| restricted.sets_status = true);
-    p.add("type", string()).set(|restricted, value: Value| {
-        restricted.comment_type = match value.as_str() {
-            Some("comment") => Some(SentType::Comment),
-            Some("note") => Some(SentType::Note),
-            _ if truthy(&value) => Some(SentType::Other),
-            _ => None,
-        };
-    });
-    p
-}
-
-impl RestrictedFields {
-    pub(super) fn is_note(&self) -> bool {
-        self.comment_type == Some(SentType::Note)
+impl NewType {
+    /// The type of a comment with this draft.
+    pub(super) fn of(draft: &CommentDraft) -> Self {
+        match &draft.comment_type {
+            Some(Value::String(name)) if name == "note" => NewType::Note,
+            Some(sent) if truthy(sent) && sent != "comment" => NewType::Other,
+            _ => NewType::Comment,
+        }
     }
 }
 
 /// Checks what only moderators may set in a new comment. Notes require permission to edit the post.
 pub(super) fn check(
     req: &Request,
-    restricted: &Typed<RestrictedFields>,
+    draft: &Typed<CommentDraft>,
     viewer: &CommentViewer<'_>,
     post: Option<&Post>,
 ) -> Result<()> {
     let moderates = viewer.moderates();
-    let RestrictedFields { author, author_ip, sets_status, .. } = restricted.values();
+    let CommentDraft { author, author_ip, status, .. } = draft.values();
     if author.is_some_and(|author| author != viewer.caller.id.0) && !moderates {
         return Err(errors::invalid_author(req));
     }
     let is_own_address = |ip: &String| *ip == client_address(req).to_string();
-    let has_other_address = !author_ip.as_ref().is_none_or(is_own_address) || restricted.has_mismatch("author_ip");
+    let has_other_address = !author_ip.as_ref().is_none_or(is_own_address) || draft.has_mismatch("author_ip");
     if has_other_address && !moderates {
         return Err(errors::invalid_author_ip(req));
     }
-    let is_note = restricted.values().is_note();
+    let is_note = NewType::of(draft.values()) == NewType::Note;
     let edits_post = post.is_some_and(|post| viewer.can_edit_post(post));
     if is_note && post.is_some() && !edits_post {
         return Err(errors::cannot_create_note(req));
     }
     let may_set_status = if is_note && post.is_some() { edits_post } else { moderates };
-    if *sets_status && !may_set_status {
+    if status.is_some() && !may_set_status {
         return Err(errors::invalid_status(req));
     }
     Ok(())

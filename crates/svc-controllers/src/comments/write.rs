@@ -16,7 +16,7 @@ use super::{
     Comments, errors,
     fields::OBJECT,
     password,
-    restricted::{self, SentType},
+    restricted::{self, NewType},
     rights::CommentViewer,
 };
 use crate::{
@@ -27,28 +27,31 @@ use crate::{
 /// A comment that the caller may create.
 pub(super) struct AuthorizedComment {
     post: Post,
-    comment_type: SentType,
     draft: Typed<CommentDraft>,
 }
 
 impl Comments {
     /// Checks that the caller may create this comment.
     pub(super) fn check_create(&self, req: &Request) -> Result<AuthorizedComment> {
-        let (caller, restricted) = (caller(req), self.restricted.typed(req));
-        let is_note = restricted.values().is_note();
+        let caller = caller(req);
+        if !caller.is_logged_in() && only_reads(req) {
+            return Err(errors::login_required());
+        }
+        let draft = self.draft(req);
+        let is_note = NewType::of(draft.values()) == NewType::Note;
         if !caller.is_logged_in() {
-            let may = !is_note && self.site.policies.guests_may_comment && !only_reads(req);
+            let may = !is_note && self.site.policies.guests_may_comment;
             if !may || self.site.settings(req.cx())?.number("comment_registration") != 0 {
                 return Err(errors::login_required());
             }
         }
-        let (id, password) = (restricted.values().post.unwrap_or_default(), password(req));
+        let (id, password) = (PostId(draft.values().post.unwrap_or_default()), password(req));
         let post = self.site.read(req.cx(), |db| {
             let settings = self.site.settings_in(db)?;
             let post = id.max(PostId(0));
             let viewer = CommentViewer::new(db, &self.site, &settings, &caller, [post], password.as_deref())?;
             let found = viewer.post(post).cloned();
-            restricted::check(req, &restricted, &viewer, found.as_ref())?;
+            restricted::check(req, &draft, &viewer, found.as_ref())?;
             let post = found.ok_or_else(errors::invalid_post)?;
             if is_note && !self.site.registries.types.get(&post.post_type).is_some_and(has_notes) {
                 return Err(errors::notes_not_supported().into());
@@ -62,8 +65,7 @@ impl Comments {
             };
             error.map_or(Ok(post), |error| Err(error.into()))
         })?;
-        let comment_type = restricted.values().comment_type.unwrap_or(SentType::Comment);
-        Ok(AuthorizedComment { post, comment_type, draft: self.draft(req) })
+        Ok(AuthorizedComment { post, draft })
     }
 
     /// The values of a request that creates or changes a comment. Avatars are read-only, so both tables accept the same draft.
@@ -76,11 +78,11 @@ impl Comments {
         if req.param("id").is_some_and(svc_php::cast::truthy) {
             return Err(errors::exists());
         }
-        let AuthorizedComment { post, comment_type, draft } = authorized;
-        let comment_type = match comment_type {
-            SentType::Comment => "comment",
-            SentType::Note => "note",
-            SentType::Other => return Err(errors::invalid_type()),
+        let AuthorizedComment { post, draft } = authorized;
+        let comment_type = match NewType::of(draft.values()) {
+            NewType::Comment => "comment",
+            NewType::Note => "note",
+            NewType::Other => return Err(errors::invalid_type()),
         };
         let job = self.job(req, comment_type, draft)?;
         let insert = move |tx: &mut Tx| {
@@ -101,7 +103,7 @@ impl Comments {
     /// Updates a comment from a request.
     pub(super) async fn change(&self, req: &Request, before: Comment, draft: Typed<CommentDraft>) -> Result<Comment> {
         let comment_type = svc_site::comments::draft::response_type(&before);
-        if req.param("type").is_some_and(|sent| sent != comment_type) {
+        if draft.values().comment_type.as_ref().is_some_and(|sent| sent != comment_type) {
             return Err(errors::type_is_fixed());
         }
         let job = self.job(req, comment_type, draft)?;

@@ -30,6 +30,8 @@ pub struct CommentDraft {
     pub post: Option<i64>,
     /// Name of the status, for example `approved` or `hold`.
     pub status: Option<String>,
+    /// The type as sent, not yet validated. That of an existing comment cannot change.
+    pub comment_type: Option<Value>,
     /// Meta fields by name.
     pub meta: Option<Value>,
 }
