@@ -13,13 +13,28 @@ pub(super) const OBJECT: &str = "plugin";
 pub(super) const NAME: &str = r"[^.\/]+(?:\/[^.\/]+)?";
 
 /// Values of `status` that a request can set.
-pub(super) const STATES: [&str; 2] = ["inactive", "active"];
+pub(super) const STATES: [&str; 2] = ["inactive", ACTIVE];
+const ACTIVE: &str = "active";
+
+/// What a request changes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PluginDraft {
+    /// Whether the plugin is activated or deactivated.
+    pub(super) active: Option<bool>,
+}
+
+/// The fields of plugins.
+pub(super) type PluginFields = Fields<PluginItem, PluginDraft>;
 
 #[rustfmt::skip]
-pub(super) fn fields() -> Fields<PluginItem, ()> {
-    let mut f = Fields::<PluginItem, ()>::new(OBJECT);
+pub(super) fn fields() -> PluginFields {
+    let mut f = PluginFields::new(OBJECT);
     f.add("plugin", string().describe("Path of the plugin's main file, without the extension.").pattern(NAME).readonly().context(VIEW_EDIT_EMBED)).get(|p| p.id().to_owned());
-    f.add("status", string().describe("Whether the plugin is active.").one_of(STATES).context(VIEW_EDIT_EMBED)).get(PluginItem::status);
+    f.add("status", string().describe("Whether the plugin is active.").one_of(STATES).context(VIEW_EDIT_EMBED))
+        .get(PluginItem::status).try_set(|d, state: String| {
+            d.active = STATES.contains(&state.as_str()).then(|| state == ACTIVE);
+            d.active.is_some()
+        });
     f.add("name", string().describe("Display name of the plugin.").readonly().context(VIEW_EDIT_EMBED)).get(|p| p.display_texts.name.clone());
     f.add("plugin_uri", string().describe("URL of the plugin's website.").format("uri").readonly().context(VIEW_EDIT)).get(|p| p.display_texts.uri.clone());
     f.add("author", string().describe("Author of the plugin.").readonly().context(VIEW_EDIT)).get(|p| p.display_texts.author.clone());

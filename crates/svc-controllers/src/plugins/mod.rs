@@ -8,10 +8,10 @@ mod fields;
 
 use std::{path::PathBuf, sync::Arc};
 
-use fields::{NAME, OBJECT, STATES};
+use fields::{NAME, OBJECT, PluginDraft, PluginFields, STATES};
 use serde_json::{Map, Value, json};
 use svc_packages::plugins::{self, by_name};
-use svc_resource::{Fields, View};
+use svc_resource::{Typed, View};
 use svc_routing::{
     CREATABLE, Controller, DELETABLE, EDITABLE, ExtraFields, Link, Links, Method, ObjectId, Request, Response, Result,
     Route, get, on,
@@ -38,7 +38,7 @@ use crate::{
 /// The controller for plugins.
 pub struct Plugins {
     site: Arc<Site>,
-    fields: Fields<PluginItem, ()>,
+    fields: PluginFields,
     extra: ExtraFields,
 }
 
@@ -85,17 +85,15 @@ impl Plugins {
         Plugins { site: Arc::clone(site), fields, extra: extra.clone() }
     }
 
-    /// The requested plugin.
-    async fn named(&self, req: &Request) -> Result<PluginItem> {
+    /// The requested plugin. `draft` has the values of the request.
+    async fn named(&self, req: &Request, draft: &Typed<PluginDraft>) -> Result<PluginItem> {
         // WordPress resolves plugin names only after all arguments are valid, which never happens for `OPTIONS`. Permission
         // checks that only compute `Allow` therefore find no plugin. Recorded in `plugins` and `options-allow-cors`.
         let method = req.method();
         let is_change = !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS | Method::DELETE);
-        let is_valid = |name: &str, values: &[&str]| {
-            req.param(name).is_none_or(|value| value.as_str().is_some_and(|text| values.contains(&text)))
-        };
-        if *method == Method::OPTIONS || !is_valid("context", &CONTEXTS) || (is_change && !is_valid("status", &STATES))
-        {
+        let is_context = |value: &Value| value.as_str().is_some_and(|text| CONTEXTS.contains(&text));
+        let is_valid = req.param("context").is_none_or(is_context) && (!is_change || draft.is_accepted());
+        if *method == Method::OPTIONS || !is_valid {
             return Err(errors::not_found());
         }
         let id: String = req.require("plugin")?;
@@ -150,7 +148,7 @@ impl Plugins {
 
     async fn can_fetch(self: Arc<Self>, req: Request) -> Result<PluginItem> {
         if can(&self.site, &req, "activate_plugins")? {
-            self.named(&req).await
+            self.named(&req, &self.fields.typed(&req)).await
         } else {
             Err(errors::cannot_fetch(&req))
         }
@@ -160,17 +158,21 @@ impl Plugins {
         self.show(&item, &req).await
     }
 
-    async fn can_create(self: Arc<Self>, req: Request) -> Result<()> {
+    async fn can_create(self: Arc<Self>, req: Request) -> Result<Typed<PluginDraft>> {
         if !can(&self.site, &req, "install_plugins")? {
             return Err(errors::cannot_install(&req));
         }
-        if req.param("status").is_some_and(|s| s != "inactive") && !can(&self.site, &req, "activate_plugins")? {
+        let draft = self.fields.typed(&req);
+        // Lists, for which this computes `Allow`, have a list of states.
+        let activates = draft.values().active == Some(true) || !draft.is_accepted();
+        if activates && !can(&self.site, &req, "activate_plugins")? {
             return Err(errors::cannot_activate(&req));
         }
-        Ok(())
+        Ok(draft)
     }
 
-    async fn create(self: Arc<Self>, req: Request) -> Result<Response> {
+    async fn create(self: Arc<Self>, req: Request, draft: Typed<PluginDraft>) -> Result<Response> {
+        let draft = draft.accepted()?;
         let slug: String = req.require("slug")?;
         let params = Map::from_iter([
             ("slug".to_owned(), slug.into()),
@@ -181,7 +183,7 @@ impl Plugins {
         let dir = folder(&self.site);
         let plugin = run_blocking(move || install::install(&package, &dir)).await??;
         let mut item = PluginItem::new(plugin, false, false);
-        if req.arg::<String>("status")?.as_deref() == Some("active") {
+        if draft.active == Some(true) {
             self.set_active(req.cx(), &mut item, true).await?;
         }
         self.extra.update(OBJECT, &ObjectId::from(item.id()), &req).await?;
@@ -189,17 +191,21 @@ impl Plugins {
         Ok(self.show(&item, &req).await?.status(201).header("Location", location))
     }
 
-    async fn can_update(self: Arc<Self>, req: Request) -> Result<PluginItem> {
-        if can(&self.site, &req, "activate_plugins")? {
-            self.named(&req).await
-        } else {
-            Err(errors::cannot_manage(&req))
+    async fn can_update(self: Arc<Self>, req: Request) -> Result<(PluginItem, Typed<PluginDraft>)> {
+        if !can(&self.site, &req, "activate_plugins")? {
+            return Err(errors::cannot_manage(&req));
         }
+        let draft = self.fields.typed(&req);
+        Ok((self.named(&req, &draft).await?, draft))
     }
 
-    async fn update(self: Arc<Self>, req: Request, mut item: PluginItem) -> Result<Response> {
-        if let Some(status) = req.arg::<String>("status")? {
-            self.set_active(req.cx(), &mut item, status == "active").await?;
+    async fn update(
+        self: Arc<Self>,
+        req: Request,
+        (mut item, draft): (PluginItem, Typed<PluginDraft>),
+    ) -> Result<Response> {
+        if let Some(active) = draft.accepted()?.active {
+            self.set_active(req.cx(), &mut item, active).await?;
         }
         self.extra.update(OBJECT, &ObjectId::from(item.id()), &req).await?;
         self.show(&item, &req).await
@@ -222,7 +228,7 @@ impl Plugins {
 
     async fn can_delete(self: Arc<Self>, req: Request) -> Result<PluginItem> {
         let may = can(&self.site, &req, "activate_plugins")? && can(&self.site, &req, "delete_plugins")?;
-        if may { self.named(&req).await } else { Err(errors::cannot_manage(&req)) }
+        if may { self.named(&req, &self.fields.typed(&req)).await } else { Err(errors::cannot_manage(&req)) }
     }
 
     async fn delete(self: Arc<Self>, req: Request, item: PluginItem) -> Result<Response> {
