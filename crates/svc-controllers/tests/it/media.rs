@@ -267,6 +267,17 @@ async fn edits_create_a_copy() {
     let raw = ["title", "caption", "description"].map(|name| stored[name]["raw"].clone());
     assert_eq!((raw, &stored["alt_text"]), ([json!("wide"), json!("C"), json!("")], &json!("B")));
 
+    // Other fields of media are not stored, whether or not their values can be converted.
+    let others =
+        json!({"title": "Copy", "author": 3, "slug": "other", "date": "2001-02-03T04:05:06", "comment_status": 1});
+    let mut body = change(json!([rotate]));
+    body.as_object_mut().unwrap().extend(others.as_object().unwrap().clone());
+    let copy = h.json(EDITOR, Method::POST, &route, body).await.body;
+    let stored = h.get(EDITOR, &format!("{MEDIA}/{}", copy["id"]), "context=edit").await.body;
+    assert_eq!((&stored["title"]["raw"], &stored["author"]), (&json!("Copy"), &json!(EDITOR)));
+    assert_eq!((&stored["slug"], &stored["comment_status"]), (&json!("copy"), &json!("open")));
+    assert!(!stored["date"].as_str().unwrap().starts_with("2001"), "{stored}");
+
     let before = files(dir.path());
     let empty = json!({"type": "crop", "args": {"left": 100, "top": 0, "width": 10, "height": 10}});
     #[rustfmt::skip]
