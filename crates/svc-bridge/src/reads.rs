@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     names::{IDENTITIES, JOBS, Name},
-    sql::{Clock, Join, Lookups, MAX_ROWS, Read, Site, Terms, named, row},
+    sql::{Clock, Join, Lookups, MAX_ROWS, Read, Site, Terms, Variables, named, row},
 };
 
 /// Maximum age of a response for which a statement has compared something with the clock, in seconds.
@@ -106,10 +106,13 @@ impl Reads {
             found.cached(group, key, ids);
         }
         let edge = self.edge.iter().map(|statement| (statement, true));
+        let mut variables = Variables::default();
         // All metadata of users, of which sessions are seldom used: the connector names those that are.
         let meta = format!("SELECT user_id, meta_key, meta_value FROM {}usermeta WHERE user_id IN (", self.prefix);
         for (statement, is_edge) in self.sql.iter().map(|statement| (statement, false)).chain(edge) {
-            let mut read = Read::of(statement.sql(), &site, &clock);
+            // Those of the edge may have run before.
+            let variables = if is_edge { &mut Variables::default() } else { &mut variables };
+            let mut read = Read::of(statement.sql(), &site, &clock, variables);
             if statement.sql().starts_with(&meta) {
                 read.names.retain(|name| name.table_name() != Some(crate::names::SESSIONS));
             }
@@ -117,6 +120,9 @@ impl Reads {
                 read.names.retain(|name| !is_job(name));
             }
             found.statement(read, statement);
+        }
+        if variables.are_unstable() {
+            found.why.get_or_insert("a variable of the database".to_owned());
         }
         let counted = std::mem::take(&mut found.counted);
         let open = counted.into_iter().filter(|(text, _)| !found.all_found.contains(text)).flat_map(|(_, names)| names);

@@ -28,7 +28,10 @@ pub(crate) fn add_validators(out: &mut HeaderMap, own: &Headers, validators: &Va
     let Some(body) = body.filter(|_| !out.contains_key(ETAG)) else { return };
     let mut parts = XxHash3_128::oneshot(body).to_le_bytes().to_vec();
     for (name, value) in own.iter().filter(|(name, _)| !cors::is_own(name)) {
-        parts.extend_from_slice(format!("\0{name}\0{value}").as_bytes());
+        for text in [name, value] {
+            parts.push(0);
+            parts.extend_from_slice(text.as_bytes());
+        }
     }
     let representation = XxHash3_128::oneshot(&parts);
     let tag = match &validators.state {

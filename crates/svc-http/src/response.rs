@@ -1,7 +1,9 @@
 //! Converts API responses to HTTP responses.
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, LINK};
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE, EXPIRES, LINK,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
 use http_body_util::Full;
 use svc_php::json::Style;
@@ -45,16 +47,32 @@ pub(crate) fn common_headers(server: &Server, is_jsonp: bool) -> HeaderMap {
 }
 
 /// The headers that tell browsers which headers other origins may read and send.
-pub(crate) fn add_cors_lists(out: &mut HeaderMap, site: &SiteInfo, request_headers: &HeaderMap) {
-    let header = |name| site.brand.header(name);
-    let expose = format!("{}, {}, Link", header("Total"), header("TotalPages"));
-    let mut allow = format!("Authorization, {}, Content-Disposition, Content-MD5, Content-Type", header("Nonce"));
-    for name in cors::requested_conditions(request_headers) {
-        allow.push_str(", ");
-        allow.push_str(name);
+pub(crate) struct CorsLists {
+    expose: HeaderValue,
+    allow: HeaderValue,
+}
+
+impl CorsLists {
+    /// Those of a site.
+    pub(crate) fn new(site: &SiteInfo) -> Self {
+        let header = |name| site.brand.header(name);
+        let expose = format!("{}, {}, Link", header("Total"), header("TotalPages"));
+        let allow = format!("Authorization, {}, Content-Disposition, Content-MD5, Content-Type", header("Nonce"));
+        let [expose, allow] = [expose, allow].map(|list| HeaderValue::try_from(list).expect("brands are ASCII words"));
+        CorsLists { expose, allow }
     }
-    set(out, "access-control-expose-headers", &expose);
-    set(out, "access-control-allow-headers", &allow);
+
+    /// Adds them to the response to a request with these headers.
+    pub(crate) fn add(&self, out: &mut HeaderMap, request_headers: &HeaderMap) {
+        let mut allow = self.allow.clone();
+        for name in cors::requested_conditions(request_headers) {
+            if let Ok(longer) = HeaderValue::try_from([allow.as_bytes(), b", ", name.as_bytes()].concat()) {
+                allow = longer;
+            }
+        }
+        out.insert(ACCESS_CONTROL_EXPOSE_HEADERS, self.expose.clone());
+        out.insert(ACCESS_CONTROL_ALLOW_HEADERS, allow);
+    }
 }
 
 /// Marks the response as private to the caller.

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{self, Poll};
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ use crate::cors::{self, Origins};
 use crate::large::{LargeBodies, busy};
 use crate::limits::RequestLimits;
 use crate::request::{self, Jsonp};
-use crate::response::{self, Content, JsonFormat};
+use crate::response::{self, Content, CorsLists, JsonFormat};
 use crate::response_cache::{CacheKey, Cacheable, CurrentStamp, ResponseCache};
 use crate::root::{Root, mount_path};
 use crate::runner::{self, Inline, Overloaded, Runner};
@@ -57,6 +57,8 @@ struct ServiceInner {
     root: Root,
     caching: SharedCaching,
     origins: Origins,
+    /// Those of the brand, which all servers of the source have.
+    cors_lists: OnceLock<CorsLists>,
 }
 
 /// The settings of the response cache.
@@ -232,6 +234,7 @@ impl RestServiceBuilder {
             root,
             caching,
             origins,
+            cors_lists: OnceLock::new(),
         }))
     }
 }
@@ -424,6 +427,10 @@ impl RestService {
         (self.failed(&cx, &parts.headers, &method, jsonp, &error), false)
     }
 
+    fn cors_lists(&self, server: &Server) -> &CorsLists {
+        self.0.cors_lists.get_or_init(|| CorsLists::new(server.site()))
+    }
+
     /// The response to a request whose dispatch failed: the caller is not known, so it has the headers of an anonymous
     /// one, and other origins can read it.
     fn failed(
@@ -443,7 +450,7 @@ impl RestService {
                 *response.body_mut() = Full::from(script);
             }
         }
-        response::add_cors_lists(response.headers_mut(), server.site(), request_headers);
+        self.cors_lists(&server).add(response.headers_mut(), request_headers);
         cors::add(&self.0.origins, response.headers_mut(), request_headers, method, false);
         response
     }
@@ -525,7 +532,7 @@ impl RestService {
         }
 
         let mut out = response::common_headers(&server, is_jsonp);
-        response::add_cors_lists(&mut out, site, &wire_headers);
+        self.cors_lists(&server).add(&mut out, &wire_headers);
         response::notices(&mut out, site, &served.notices);
         for (name, value) in &auth_headers {
             response::set(&mut out, name, value);

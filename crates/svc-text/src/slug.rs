@@ -40,6 +40,11 @@ const SAVE_REPLACEMENTS: &[(&str, &[&str])] = &[
 ///
 /// `for_saving` also replaces typographic marks by dashes or removes them. Source: `sanitize_title_with_dashes`.
 pub fn sanitize_title_with_dashes(title: &str, for_saving: bool) -> String {
+    if is_slug(title) { title.to_owned() } else { with_dashes(title, for_saving) }
+}
+
+/// [`sanitize_title_with_dashes`] of any text.
+fn with_dashes(title: &str, for_saving: bool) -> String {
     let bare = strip_tags(title);
     let lower: String = remove_lone_percent_signs(&bare).chars().flat_map(char::to_lowercase).collect();
     // The encoded text is short by now, so many passes over it are cheap.
@@ -63,6 +68,15 @@ pub fn sanitize_title_with_dashes(title: &str, for_saving: bool) -> String {
         }
     }
     out.trim_matches('-').to_owned()
+}
+
+/// Whether a text is a slug that nothing changes: most texts are, such as the names of statuses.
+fn is_slug(text: &str) -> bool {
+    text.len() <= MAX_SLUG
+        && text.bytes().all(|byte| matches!(byte, b'_' | b'-' | b'a'..=b'z' | b'0'..=b'9'))
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+        && !text.contains("--")
 }
 
 /// Removes every `%` that starts no escape.
@@ -197,6 +211,19 @@ mod tests {
             assert_eq!(sanitize_title_with_dashes(title, false), with_dashes, "{title}");
         }
         assert_eq!(sanitize_title(&"日".repeat(100)).len(), 198);
+    }
+
+    #[test]
+    fn slugs_are_unchanged() {
+        const CHARACTERS: [&str; 5] = ["", "a", "9", "_", "-"];
+        let longer = |texts: Vec<String>| -> Vec<String> {
+            texts.iter().flat_map(|text| CHARACTERS.map(|character| format!("{text}{character}"))).collect()
+        };
+        let texts = (0..5).fold(vec![String::new()], |texts, _| longer(texts));
+        assert!(texts.iter().any(|text| is_slug(text)) && texts.iter().any(|text| !is_slug(text)));
+        for text in texts.iter().filter(|text| is_slug(text)) {
+            assert_eq!([true, false].map(|for_saving| with_dashes(text, for_saving)), [text.as_str(); 2]);
+        }
     }
 
     #[test]

@@ -257,7 +257,7 @@ fn links(s: &Statement<'_>, from: usize, end: usize, alias: Option<&str>) -> Vec
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{Clock, Read},
+        super::{Clock, Read, Variables},
         *,
     };
 
@@ -320,7 +320,7 @@ mod tests {
             ("SELECT * FROM wp_posts p JOIN wp_orders o ON o.post = p.ID WHERE p.post_type = 'none'", ""),
         ] {
             let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned() };
-            let read = Read::of(sql, &site, &Clock::default());
+            let read = Read::of(sql, &site, &Clock::default(), &mut Variables::default());
             let mut lookups = Lookups::new(|sql: &str| {
                 let (_, found) = rows.iter().find(|(of, _)| *of == sql)?;
                 Some(found.split_whitespace().map(str::to_owned).collect())

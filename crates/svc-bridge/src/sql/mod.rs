@@ -9,6 +9,7 @@ mod joins;
 mod read;
 mod tokens;
 mod unclear;
+mod variables;
 mod writes;
 
 use crate::names::Name;
@@ -16,6 +17,7 @@ use crate::names::Name;
 pub(crate) use clock::Clock;
 pub(crate) use joins::{Join, Lookups};
 pub(crate) use read::{Read, Terms};
+pub(crate) use variables::Variables;
 pub(crate) use writes::is_other_mode;
 
 /// Most rows and groups of a table that are named for one statement.

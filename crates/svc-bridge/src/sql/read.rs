@@ -7,6 +7,7 @@ use super::{
     joins::{self, Join},
     tokens::{CLAUSES, Doubt, Named, SET_OPERATORS, Statement, content, is, is_identifier, is_one, name, tokens},
     unclear::{is_unknown_function, unclear},
+    variables::{Variables, is_variable},
     whole,
     writes::MODIFIERS,
 };
@@ -48,10 +49,10 @@ pub(crate) struct Terms {
 }
 
 impl Read {
-    /// Examines a statement. One that only writes reads nothing.
-    pub(crate) fn of(sql: &str, site: &Site, clock: &Clock) -> Self {
+    /// Examines a statement. One that only writes reads nothing. `variables` are those of the request.
+    pub(crate) fn of(sql: &str, site: &Site, clock: &Clock, variables: &mut Variables) -> Self {
         let tokens = tokens(sql);
-        let mut reader = Reader { read: Read::default(), site, doubt: None };
+        let mut reader = Reader { read: Read::default(), site, variables, doubt: None };
         match &tokens {
             Some(tokens) => {
                 let tokens: Vec<&str> = tokens.iter().map(AsRef::as_ref).collect();
@@ -68,6 +69,7 @@ impl Read {
 pub(super) struct Reader<'a> {
     pub(super) read: Read,
     pub(super) site: &'a Site,
+    pub(super) variables: &'a mut Variables,
     pub(super) doubt: Doubt,
 }
 
@@ -94,7 +96,7 @@ impl Reader<'_> {
                 self.refuse(why);
             } else if s.has_one(&["TABLE"]) {
                 self.refuse("the statement TABLE");
-            } else if s.has_one(&["WITH"]) || s.all().contains(&";") {
+            } else if s.has_one(&["WITH"]) || s.all().iter().any(|token| *token == ";" || is_variable(token)) {
                 self.everything_named(&s);
             } else {
                 let is_only = s.all().iter().filter(|token| is(token, "SELECT")).count() == 1;
@@ -103,6 +105,7 @@ impl Reader<'_> {
         } else if is_one(verb, &["SHOW", "DESC", "DESCRIBE"]) {
             self.definitions(&s);
         } else if !verb.is_empty() {
+            self.variables.change(&s);
             self.other(verb, &s, clock);
         }
         if let Some(why) = self.doubt.take() {
@@ -128,6 +131,9 @@ impl Reader<'_> {
             let has_point = s.at(at + 1) == ".";
             if token.starts_with("@@") && is_setting(&s.slice(at, at + if has_point { 3 } else { 1 }).concat()) {
                 self.read.is_clocked = true;
+                continue;
+            }
+            if is_variable(token) && self.variables.read(token) {
                 continue;
             }
             if token.starts_with('@') {
@@ -467,7 +473,7 @@ mod tests {
 
     fn read(sql: &str, clock: &Clock) -> String {
         let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned() };
-        let read = Read::of(sql, &site, clock);
+        let read = Read::of(sql, &site, clock, &mut Variables::default());
         if let Some(why) = read.why {
             return format!("unstable: {why}");
         }
@@ -496,6 +502,35 @@ mod tests {
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn variables_that_a_request_has_set() {
+        const SET: &str = "SET @a:=NULL, @Counter = 1, SQL_BIG_SELECTS=1";
+        const READ: &str = "SELECT id, IF(@a=kind,@counter:=@counter+1,@counter:=1), @a:=kind FROM wp_x WHERE id = @a";
+        let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned() };
+        for (statements, reads) in [
+            (&[SET, READ][..], Some("x")),
+            (&[SET, READ, "SET NAMES utf8mb4", "UPDATE wp_y SET a = '@a' WHERE id = 5"], Some("x")),
+            // Not set, or not yet, or not all of them.
+            (&[READ], None),
+            (&[READ, SET], None),
+            (&["SET @a = 1", READ], None),
+            // Other values than constants, whenever: a statement that is run again is recorded once.
+            (&["SET @a = 1, @counter = RAND()", READ], None),
+            (&[SET, READ, "SET @a = (1)"], None),
+            (&[SET, "UPDATE wp_y SET a = (@a := RAND())", READ], None),
+            (&[SET, "PREPARE a FROM @a", READ], None),
+            (&["SET @`a` = 1, @counter = 1", READ], None),
+            (&[SET, "SELECT @@wait_timeout, @a"], None),
+        ] {
+            let mut variables = Variables::default();
+            let clock = Clock::default();
+            let found: Vec<Read> = statements.iter().map(|sql| Read::of(sql, &site, &clock, &mut variables)).collect();
+            let is_stable = !variables.are_unstable() && found.iter().all(|read| read.why.is_none());
+            let names: Vec<_> = found.iter().flat_map(|read| &read.names).map(Name::to_string).collect();
+            assert_eq!(is_stable.then(|| names.join(" ")).as_deref(), reads, "{statements:?}");
+        }
     }
 
     #[test]
@@ -555,12 +590,13 @@ mod tests {
             ("SELECT `a b` FROM wp_b", "wp_b"),
             ("SELECT NOW()", ""),
         ] {
-            let read = Read::of(sql, &Site::default(), &Clock::default());
+            let read = Read::of(sql, &Site::default(), &Clock::default(), &mut Variables::default());
             assert_eq!(read.columns.unwrap_or_default(), expected, "{sql}");
         }
         let many: Vec<String> = (0..=MAX_COLUMNS).map(|n| format!("c{n}")).collect();
         let sql = format!("SELECT {} FROM wp_b", many.join(","));
-        assert_eq!(Read::of(&sql, &Site::default(), &Clock::default()).columns, None);
+        let read = Read::of(&sql, &Site::default(), &Clock::default(), &mut Variables::default());
+        assert_eq!(read.columns, None);
     }
 
     #[test]
