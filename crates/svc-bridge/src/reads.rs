@@ -110,7 +110,7 @@ impl Reads {
         // All metadata of users, of which sessions are seldom used: the connector names those that are.
         let meta = format!("SELECT user_id, meta_key, meta_value FROM {}usermeta WHERE user_id IN (", self.prefix);
         for (statement, is_edge) in self.sql.iter().map(|statement| (statement, false)).chain(edge) {
-            // Those of the edge may have run before.
+            // When they ran is not recorded, so nothing is known of their variables.
             let variables = if is_edge { &mut Variables::default() } else { &mut variables };
             let mut read = Read::of(statement.sql(), &site, &clock, variables);
             if statement.sql().starts_with(&meta) {

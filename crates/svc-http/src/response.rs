@@ -53,7 +53,7 @@ pub(crate) struct CorsLists {
 }
 
 impl CorsLists {
-    /// Those of a site.
+    /// The lists for a site, with the headers of its brand.
     pub(crate) fn new(site: &SiteInfo) -> Self {
         let header = |name| site.brand.header(name);
         let expose = format!("{}, {}, Link", header("Total"), header("TotalPages"));

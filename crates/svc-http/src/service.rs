@@ -57,7 +57,7 @@ struct ServiceInner {
     root: Root,
     caching: SharedCaching,
     origins: Origins,
-    /// Those of the brand, which all servers of the source have.
+    /// The same for all servers of the source, which have one brand.
     cors_lists: OnceLock<CorsLists>,
 }
 
@@ -68,7 +68,7 @@ struct CacheSettings {
     current_stamp: Box<CurrentStamp>,
 }
 
-/// Where a service gets its server from. A server may be replaced while requests are in progress.
+/// Where a service gets its server from. A server may be replaced while requests are in progress, by one with the same brand.
 pub trait ServerSource: Send + Sync + 'static {
     /// The server for requests with this transport, as it was last built. It is needed for every request, so this must not
     /// wait for anything.

@@ -384,7 +384,7 @@ impl<I, D> Fields<I, D> {
         schema
     }
 
-    /// The schemas of all fields, by name.
+    /// The schemas of the supported fields, by name.
     pub fn properties(&self) -> Map<String, Value> {
         let mut properties = self.schema_order.properties(&self.rows);
         properties.extend(self.extra.iter().cloned());

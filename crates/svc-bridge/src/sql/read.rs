@@ -7,7 +7,7 @@ use super::{
     joins::{self, Join},
     tokens::{CLAUSES, Doubt, Named, SET_OPERATORS, Statement, content, is, is_identifier, is_one, name, tokens},
     unclear::{is_unknown_function, unclear},
-    variables::{Variables, is_variable},
+    variables::{Variables, has_other_names, is_variable},
     whole,
     writes::MODIFIERS,
 };
@@ -15,6 +15,9 @@ use crate::names::{Name, SESSIONS};
 
 /// Deepest nesting of statements that is examined.
 const MAX_DEPTH: usize = 20;
+
+/// Why a statement with a variable whose value is not known is refused.
+const VARIABLE: &str = "a variable of the database";
 
 /// What a statement reads.
 #[derive(Debug, Default)]
@@ -91,12 +94,22 @@ impl Reader<'_> {
         let s = Statement::new(tokens);
         let is_word = |token: &&&str| token.bytes().all(|byte| byte.is_ascii_alphabetic());
         let verb = s.all().iter().find(is_word).copied().unwrap_or_default();
-        if is_one(verb, &["SELECT", "WITH"]) {
+        let has_variables = s.all().iter().any(|token| is_variable(token));
+        let is_read = is_one(verb, &["SELECT", "WITH"]);
+        if !is_read {
+            self.variables.change(&s, clock);
+        }
+        if has_other_names(&s) {
+            self.refuse(VARIABLE);
+        } else if is_read {
             if let Some(why) = self.unstable(&s, clock).or_else(|| unclear(&s)) {
                 self.refuse(why);
+            } else if has_variables && self.read.is_clocked {
+                // A variable may have the time.
+                self.refuse(VARIABLE);
             } else if s.has_one(&["TABLE"]) {
                 self.refuse("the statement TABLE");
-            } else if s.has_one(&["WITH"]) || s.all().iter().any(|token| *token == ";" || is_variable(token)) {
+            } else if s.has_one(&["WITH"]) || s.all().contains(&";") || has_variables {
                 self.everything_named(&s);
             } else {
                 let is_only = s.all().iter().filter(|token| is(token, "SELECT")).count() == 1;
@@ -105,7 +118,6 @@ impl Reader<'_> {
         } else if is_one(verb, &["SHOW", "DESC", "DESCRIBE"]) {
             self.definitions(&s);
         } else if !verb.is_empty() {
-            self.variables.change(&s);
             self.other(verb, &s, clock);
         }
         if let Some(why) = self.doubt.take() {
@@ -137,7 +149,7 @@ impl Reader<'_> {
                 continue;
             }
             if token.starts_with('@') {
-                return Some("a variable of the database".to_owned());
+                return Some(VARIABLE.to_owned());
             }
             if *token == "/*" {
                 return Some("a comment that is executed".to_owned());
@@ -521,11 +533,19 @@ mod tests {
             (&[SET, READ, "SET @a = (1)"], None),
             (&[SET, "UPDATE wp_y SET a = (@a := RAND())", READ], None),
             (&[SET, "PREPARE a FROM @a", READ], None),
+            (&[SET, "SHOW COLUMNS FROM wp_x WHERE (@a := RAND()) IS NOT NULL", READ], None),
+            // The time, in a variable.
+            (&["SET @a = 1000000005, @counter = 1", READ], None),
+            (&["SET @a = '2001-09-09 01:46:45', @counter = 1", READ], None),
+            (&[SET, "SELECT id FROM wp_x WHERE (@a := NOW()) IS NOT NULL"], None),
+            // Names in other forms.
             (&["SET @`a` = 1, @counter = 1", READ], None),
+            (&[SET, "SELECT @a.b"], None),
+            (&[SET, "SET@a=@@timestamp", READ], None),
             (&[SET, "SELECT @@wait_timeout, @a"], None),
         ] {
             let mut variables = Variables::default();
-            let clock = Clock::default();
+            let clock = Clock { start: 1_000_000_000, end: 1_000_000_010, offset: 0 };
             let found: Vec<Read> = statements.iter().map(|sql| Read::of(sql, &site, &clock, &mut variables)).collect();
             let is_stable = !variables.are_unstable() && found.iter().all(|read| read.why.is_none());
             let names: Vec<_> = found.iter().flat_map(|read| &read.names).map(Name::to_string).collect();

@@ -2,15 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::tokens::{Statement, content, is_one};
+use super::{
+    Clock,
+    tokens::{Statement, content, is_one},
+};
 
 /// The variables of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Variables {
-    /// Those that it has set to constants. What later statements make of them depends only on rows that these have read.
+    /// Those that it has set to constants. What later statements make of them depends on rows that these have read.
     known: HashSet<String>,
     are_read: bool,
-    /// Whether some have other values.
+    /// Whether some were assigned other values than constants.
     are_unclear: bool,
 }
 
@@ -27,12 +30,12 @@ impl Variables {
         self.known.contains(&token.to_ascii_lowercase())
     }
 
-    /// Notes what a statement changes that is no SELECT.
-    pub(super) fn change(&mut self, s: &Statement<'_>) {
+    /// Records the variables that a statement other than SELECT assigns.
+    pub(super) fn change(&mut self, s: &Statement<'_>, clock: &Clock) {
         if !s.all().iter().any(|token| is_variable(token)) {
             return;
         }
-        match constants(s) {
+        match constants(s, clock) {
             Some(names) => self.known.extend(names),
             None => self.are_unclear = true,
         }
@@ -44,8 +47,18 @@ pub(super) fn is_variable(token: &str) -> bool {
     token.starts_with('@') && !token.starts_with("@@")
 }
 
-/// The variables that a SET assigns, if it assigns constants only.
-fn constants(s: &Statement<'_>) -> Option<Vec<String>> {
+/// Whether the name of a variable is not read here: in quotes, with a point, or behind a word.
+pub(super) fn has_other_names(s: &Statement<'_>) -> bool {
+    (0..s.len()).any(|at| {
+        let token = s.at(at);
+        let is_quoted = token.starts_with(['\'', '"', '`']);
+        let is_inside = !is_quoted && token.trim_start_matches('@').contains('@');
+        token == "@" || is_inside || is_variable(token) && s.at(at + 1) == "."
+    })
+}
+
+/// The variables that a SET assigns, if it assigns constants only. The current time is none.
+fn constants(s: &Statement<'_>, clock: &Clock) -> Option<Vec<String>> {
     let (verb, assigned) = s.all().split_first()?;
     let is_constant = |token: &str| {
         content(token).is_some()
@@ -58,7 +71,7 @@ fn constants(s: &Statement<'_>) -> Option<Vec<String>> {
         if is_variable(name) {
             names.push(name.to_ascii_lowercase());
         }
-        if !is_constant(value) {
+        if !is_constant(value) || clock.is_time(value) {
             return None;
         }
     }

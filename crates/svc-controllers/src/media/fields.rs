@@ -54,7 +54,7 @@ pub(super) fn fields(site: &Arc<Site>, settings: &Settings, post_type: &PostType
     f.add("mime_type", string().describe("MIME type of the file.").context(VIEW_EDIT_EMBED).readonly()).exact_field().get(|p| p.post.mime_type.clone());
     f.add("media_details", json!({"description": "Metadata of the file.", "type": "object", "context": VIEW_EDIT_EMBED, "readonly": true})).exact_field()
         .get(|p| p.files().media_details(&p.settings, &p.source_url(), &p.post.mime_type));
-    // Lists of media have a list of posts, of which WordPress casts the text to an id for `Allow`.
+    // Lists of media do not have this parameter, so for `Allow` it can be any value, which WordPress casts to an integer.
     f.add("post", integer().describe("ID of the post to which the file is attached.").context(VIEW_EDIT)).exact_field()
         .get(|p| Some(p.post.parent.0).filter(|id| *id != 0)).try_set(|d, v: Value| { d.unchecked_parent = Some(to_int(&v)); v.is_i64() });
     f.add("source_url", string().describe("URL of the file.").format("uri").context(VIEW_EDIT_EMBED).readonly()).exact_field().get(PostItem::source_url);

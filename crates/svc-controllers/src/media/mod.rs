@@ -281,7 +281,7 @@ impl Media {
 
     async fn can_create(self: Arc<Self>, req: Request) -> Result<Typed<PostDraft>> {
         let draft = Arc::clone(&self.posts).can_create(req.clone()).await?;
-        // What is no number, in a list that asks for `Allow`, is a post that does not exist.
+        // A value that is not a number is a post that does not exist.
         let is_named = |id: &i64| *id != 0 || draft.has_mismatch("post");
         if let Some(parent) = draft.values().unchecked_parent.filter(is_named) {
             let caller = caller(&req);
@@ -467,7 +467,8 @@ impl Media {
     }
 
     async fn apply_edits(self: Arc<Self>, req: Request, change: AuthorizedChange) -> Result<Response> {
-        let AuthorizedChange { authorized: Authorized { post, settings, .. }, draft: sent } = change;
+        let AuthorizedChange { authorized: Authorized { post, settings, .. }, draft } = change;
+        let sent = draft.accepted()?;
         let attached = self.attached(req.cx(), post.id)?;
         let source: String = req.require("src")?;
         if attached.details.as_ref().is_none_or(Map::is_empty) || !attached.has_url(&source) {
@@ -495,7 +496,6 @@ impl Media {
         let edited = edited.await.map_err(|e| errors::storage(&e))??;
 
         let alt = || Some(attached.alt.clone()).filter(|alt| !alt.is_empty());
-        let sent = sent.accepted()?;
         let mut draft = PostDraft {
             title: sent.title.or_else(|| Some(post.title.clone())),
             excerpt: sent.excerpt.or_else(|| Some(post.excerpt.clone())),

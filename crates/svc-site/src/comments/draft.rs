@@ -30,7 +30,7 @@ pub struct CommentDraft {
     pub post: Option<i64>,
     /// Name of the status, for example `approved` or `hold`.
     pub status: Option<String>,
-    /// The type as sent, not yet validated. That of an existing comment cannot change.
+    /// The type as sent, which a permission checks. It is not stored: `SaveComment::kind` is the type of a new comment.
     pub comment_type: Option<Value>,
     /// Meta fields by name.
     pub meta: Option<Value>,

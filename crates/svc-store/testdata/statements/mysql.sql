@@ -496,8 +496,8 @@ UPDATE `posts` SET `post_parent` = ? WHERE `ID` IN (?)
 UPDATE `posts` SET `post_parent` = ? WHERE `post_parent` = ? AND `post_type` IN (?)
 UPDATE `posts` SET `post_status` = ? WHERE `ID` = ? AND `post_status` = ? AND `post_date_gmt` <= ?
 UPDATE `svc_leases` SET `owner` = ?, `label` = ?, `follows` = ?, `renewals` = `renewals` + ? WHERE `name` = ? AND `renewals` = ?
+UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND (`taxonomy` <> ?)
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` <> ?
-UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`count` + ? > ?) THEN `count` + ? ELSE ? END) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` NOT IN (?)
 UPDATE `term_taxonomy` SET `count` = (CASE WHEN (`term_taxonomy_id` = ?) THEN ? ELSE `count` END) WHERE (`term_taxonomy_id` = ? AND `count` = ?)
 UPDATE `term_taxonomy` SET `count` = (SELECT COUNT(*) FROM `term_relationships` AS `tr` INNER JOIN `posts` AS `p` ON `p`.`ID` = `tr`.`object_id` LEFT JOIN `posts` AS `above` ON `above`.`ID` = `p`.`post_parent` WHERE `tr`.`term_taxonomy_id` = `term_taxonomy`.`term_taxonomy_id` AND (`p`.`post_status` = ? OR (`p`.`post_type` = ? AND `p`.`post_status` = ? AND `above`.`post_status` = ?))) WHERE `term_taxonomy_id` IN (?) AND `taxonomy` <> ?
 UPDATE `term_taxonomy` SET `description` = ?, `parent` = ? WHERE `term_taxonomy_id` = ?
