@@ -6,6 +6,7 @@ mod data_folder;
 pub mod error;
 #[cfg(feature = "wordpress")]
 mod front;
+mod log_fields;
 mod logs;
 mod site;
 mod tls;

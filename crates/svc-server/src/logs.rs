@@ -10,6 +10,7 @@ use tracing_subscriber::{
 
 use crate::{
     config::{Config, LogFormat},
+    log_fields::PlainFields,
     traces::{SpanCounts, Traces},
 };
 
@@ -67,7 +68,8 @@ where
     // log.
     let lines = fmt::layer().log_internal_errors(false).with_writer(queue).with_target(false);
     match config.log_format {
-        LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Text if std::io::stderr().is_terminal() => lines.with_ansi(true).boxed(),
+        LogFormat::Text => lines.with_ansi(false).fmt_fields(PlainFields).boxed(),
         LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).with_target(true).boxed(),
     }
 }
