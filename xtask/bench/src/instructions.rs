@@ -13,14 +13,17 @@ use svc_brand::Brand;
 use super::{
     Options,
     load::Until,
-    measure::{Row, Value},
+    measure::{Row, Value, median},
     rows::{KINDS, Kind, N_WRITERS},
     site::Svc,
 };
 
-/// Requests of each kind that fill caches, and that are counted.
+/// Requests of each kind that fill caches.
 const FIRST: u64 = 20;
-const COUNTED: u64 = 100;
+
+/// Counts of each kind, and requests per count. Jobs in the background are counted as well, so the median counts.
+const COUNTS: usize = 7;
+const COUNTED: u64 = 20;
 
 /// Longest time until the counts are written.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -57,10 +60,10 @@ fn count(program: &Path) -> Result<Vec<f64>> {
     };
     let svc = Svc::start_as(command, Brand::default())?;
     let (ids, session) = (svc.site.fill(N_WRITERS)?, svc.session()?);
+    let mut files = (1..).map(|n| svc.folder().join(format!("counts.{}.{n}", svc.server.pid())));
     KINDS
         .iter()
-        .enumerate()
-        .map(|(at, (name, kind))| {
+        .map(|(name, kind)| {
             let request = |n| kind(&svc.site, &ids, &session, n);
             let send = |n| -> Result<()> {
                 let outcome = svc.site.clients(1, &request).run(Until::Requests(n))?;
@@ -69,10 +72,14 @@ fn count(program: &Path) -> Result<Vec<f64>> {
             };
             send(FIRST)?;
             control(&svc, &["--instr=on"])?;
-            send(COUNTED)?;
-            control(&svc, &["--dump"])?;
+            let mut counts = Vec::new();
+            for file in files.by_ref().take(COUNTS) {
+                send(COUNTED)?;
+                control(&svc, &["--dump"])?;
+                counts.push(total(&file)? / COUNTED as f64);
+            }
             control(&svc, &["--instr=off"])?;
-            Ok(total(&svc.folder().join(format!("counts.{}.{}", svc.server.pid(), at + 1)))? / COUNTED as f64)
+            Ok(median(counts))
         })
         .collect()
 }
