@@ -15,11 +15,11 @@ use super::{
     load::Until,
     measure::{Row, Value, median},
     rows::{KINDS, Kind, N_WRITERS},
-    site::Svc,
+    site::{N_POSTS, Svc},
 };
 
-/// Requests of each kind that fill caches.
-const FIRST: u64 = 20;
+/// Requests of each kind that fill caches: one for each post.
+const FIRST: u64 = N_POSTS;
 
 /// Counts of each kind, and requests per count. Jobs in the background are counted as well, so the median counts.
 const COUNTS: usize = 7;
