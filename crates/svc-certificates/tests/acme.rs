@@ -5,7 +5,6 @@
 
 use std::{
     io::Write as _,
-    net::{SocketAddr, TcpListener},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -18,6 +17,7 @@ use std::{
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use svc_certificates::{AcmeSettings, Certificates, FOLDER, last_failure};
+use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 /// Pebble, and its server for names, by which every name is this machine. They are ended on drop.
@@ -38,7 +38,7 @@ impl Drop for Pebble {
 }
 
 fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 impl Pebble {
@@ -97,10 +97,16 @@ impl Pebble {
     }
 }
 
-/// Performs handshakes at this address. Returns their number.
-async fn accept(address: SocketAddr, certificates: &Certificates) -> Arc<AtomicUsize> {
+/// A socket for [`accept`], bound before other programs can take its port.
+async fn listen() -> (TcpListener, u16) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
+/// Performs handshakes at this socket. Returns their number.
+fn accept(listener: TcpListener, certificates: &Certificates) -> Arc<AtomicUsize> {
     let (acceptor, n_asked) = (TlsAcceptor::from(certificates.server_config()), Arc::new(AtomicUsize::new(0)));
-    let listener = tokio::net::TcpListener::bind(address).await.unwrap();
     let count = Arc::clone(&n_asked);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
@@ -128,13 +134,13 @@ fn mode(path: &Path) -> u32 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_is_requested_once_and_stored() {
-    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
-    let Some(pebble) = Pebble::start(address.port()) else { return };
+    let (listener, port) = listen().await;
+    let Some(pebble) = Pebble::start(port) else { return };
     let data = tempfile::tempdir().unwrap();
     let settings = pebble.settings(&["a.example", "b.example"]);
     let certificates = Arc::new(Certificates::from_acme(settings.clone(), data.path()).unwrap());
     assert!(certificates.current().is_none());
-    let n_asked = accept(address, &certificates).await;
+    let n_asked = accept(listener, &certificates);
     let watch = tokio::spawn(Arc::clone(&certificates).watch());
     until("a certificate", || certificates.current().is_some()).await;
     let first = certificates.current().unwrap();
@@ -159,12 +165,12 @@ async fn a_certificate_is_requested_once_and_stored() {
     watch.abort();
 
     // Other names need another certificate, and another authority another account.
-    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
-    let Some(second) = Pebble::start(address.port()) else { return };
+    let (listener, port) = listen().await;
+    let Some(second) = Pebble::start(port) else { return };
     let account = std::fs::read(folder.join("account.json")).unwrap();
     let other = Arc::new(Certificates::from_acme(second.settings(&["c.example"]), data.path()).unwrap());
     assert!(other.current().is_none());
-    accept(address, &other).await;
+    accept(listener, &other);
     let watch = tokio::spawn(Arc::clone(&other).watch());
     until("another certificate", || other.current().is_some_and(|found| found.is_for("c.example"))).await;
     assert_ne!(std::fs::read(folder.join("account.json")).unwrap(), account);
