@@ -121,8 +121,8 @@ impl Reads {
             }
             found.statement(read, statement);
         }
-        if variables.are_unstable() {
-            found.why.get_or_insert("a variable of the database".to_owned());
+        if let Some(why) = variables.unstable() {
+            found.why.get_or_insert(why.to_owned());
         }
         let counted = std::mem::take(&mut found.counted);
         let open = counted.into_iter().filter(|(text, _)| !found.all_found.contains(text)).flat_map(|(_, names)| names);

@@ -1,5 +1,5 @@
-//! The instructions of a request, which valgrind counts: other work on the machine does not change them. They leave out what the system does
-//! for the server, and how long the processor waits for memory.
+//! The instructions of a request, which valgrind counts: they vary less than times on a machine with other work. They leave out what the system
+//! does for the server, and how long the processor waits for memory.
 
 use std::{
     path::Path,

@@ -7,7 +7,7 @@ use super::{
     joins::{self, Join},
     tokens::{CLAUSES, Doubt, Named, SET_OPERATORS, Statement, content, is, is_identifier, is_one, name, tokens},
     unclear::{is_unknown_function, unclear},
-    variables::{Variables, has_other_names, is_variable},
+    variables::{Naming, VARIABLE, Variables, is_variable},
     whole,
     writes::MODIFIERS,
 };
@@ -15,9 +15,6 @@ use crate::names::{Name, SESSIONS};
 
 /// Deepest nesting of statements that is examined.
 const MAX_DEPTH: usize = 20;
-
-/// Why a statement with a variable whose value is not known is refused.
-const VARIABLE: &str = "a variable of the database";
 
 /// What a statement reads.
 #[derive(Debug, Default)]
@@ -94,12 +91,13 @@ impl Reader<'_> {
         let s = Statement::new(tokens);
         let is_word = |token: &&&str| token.bytes().all(|byte| byte.is_ascii_alphabetic());
         let verb = s.all().iter().find(is_word).copied().unwrap_or_default();
-        let has_variables = s.all().iter().any(|token| is_variable(token));
+        let variables = Naming::of(&s);
+        let has_variables = variables == Naming::Plain;
         let is_read = is_one(verb, &["SELECT", "WITH"]);
-        if !is_read {
+        if !is_read && variables != Naming::Absent {
             self.variables.change(&s, clock);
         }
-        if has_other_names(&s) {
+        if variables == Naming::Other {
             self.refuse(VARIABLE);
         } else if is_read {
             if let Some(why) = self.unstable(&s, clock).or_else(|| unclear(&s)) {
@@ -572,7 +570,7 @@ mod tests {
             let mut variables = Variables::default();
             let clock = Clock { start: 1_000_000_000, end: 1_000_000_010, offset: 0 };
             let found: Vec<Read> = statements.iter().map(|sql| Read::of(sql, &site, &clock, &mut variables)).collect();
-            let is_stable = !variables.are_unstable() && found.iter().all(|read| read.why.is_none());
+            let is_stable = variables.unstable().is_none() && found.iter().all(|read| read.why.is_none());
             let names: Vec<_> = found.iter().flat_map(|read| &read.names).map(Name::to_string).collect();
             let why: Vec<_> = found.iter().map(|read| &read.why).collect();
             assert_eq!(is_stable.then(|| names.join(" ")).as_deref(), reads, "{statements:?} {why:?}");

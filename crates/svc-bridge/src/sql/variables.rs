@@ -7,6 +7,9 @@ use super::{
     tokens::{Statement, content, is_one},
 };
 
+/// Why a response that depends on a variable with an unknown value is not stored.
+pub(super) const VARIABLE: &str = "a variable of the database";
+
 /// The variables of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Variables {
@@ -18,10 +21,10 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
-    /// Whether a statement may have found something that depends on more than the request and what it has read. Statements that are run several times are
+    /// Why a statement may have found something that depends on more than the request and what it has read. Statements that are run several times are
     /// recorded once, so those that come later count as well.
-    pub(crate) fn are_unstable(&self) -> bool {
-        self.are_read && self.are_unclear
+    pub(crate) fn unstable(&self) -> Option<&'static str> {
+        (self.are_read && self.are_unclear).then_some(VARIABLE)
     }
 
     /// Whether a SELECT may read this one.
@@ -30,11 +33,8 @@ impl Variables {
         self.known.contains(&token.to_ascii_lowercase())
     }
 
-    /// Records the variables that a statement other than SELECT assigns.
+    /// Records the variables that a statement assigns which names some and is no SELECT.
     pub(super) fn change(&mut self, s: &Statement<'_>, clock: &Clock) {
-        if !s.all().iter().any(|token| is_variable(token)) {
-            return;
-        }
         match constants(s, clock) {
             Some(names) => self.known.extend(names),
             None => self.are_unclear = true,
@@ -47,14 +47,35 @@ pub(super) fn is_variable(token: &str) -> bool {
     token.starts_with('@') && !token.starts_with("@@")
 }
 
-/// Whether the name of a variable is not read here: in quotes, with a point, or behind a word.
-pub(super) fn has_other_names(s: &Statement<'_>) -> bool {
-    (0..s.len()).any(|at| {
-        let token = s.at(at);
-        let is_quoted = token.starts_with(['\'', '"', '`']);
-        let is_inside = !is_quoted && token.trim_start_matches('@').contains('@');
-        token == "@" || is_inside || is_variable(token) && s.at(at + 1) == "."
-    })
+/// How a statement names variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// It names none.
+    Absent,
+    /// All are like `@a`.
+    Plain,
+    /// Some are in quotes, have a point, or are behind a word without a space. They are not examined.
+    Other,
+}
+
+impl Naming {
+    pub(super) fn of(s: &Statement<'_>) -> Self {
+        let mut naming = Naming::Absent;
+        for (at, token) in s.all().iter().enumerate() {
+            if !token.contains('@') || token.starts_with(['\'', '"', '`']) {
+                continue;
+            }
+            let name = token.trim_start_matches('@');
+            let is_variable = is_variable(token);
+            if name.is_empty() || name.contains('@') || is_variable && s.at(at + 1) == "." {
+                return Naming::Other;
+            }
+            if is_variable {
+                naming = Naming::Plain;
+            }
+        }
+        naming
+    }
 }
 
 /// The variables that a SET assigns, if it assigns constants only. The current time is none.
