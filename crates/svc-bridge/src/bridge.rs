@@ -452,7 +452,7 @@ impl Bridge {
         }
         whole.answer.storable(record.is_some_and(|record| record.user > 0))?;
         let found = match reads {
-            Some(reads) => Some(self.found(reads).await?),
+            Some(reads) => Some(self.found(reads, feed.changes().has_images()).await?),
             None => None,
         };
         let names = match &found {
@@ -472,14 +472,14 @@ impl Bridge {
         Ok(Stored { answer, dependencies, left_out, is_for_visitor, at: start, until, replays: 0.into() })
     }
 
-    /// What a response has read.
+    /// What a response has read. `has_images` is whether changes have the values of rows.
     ///
     /// # Errors
     /// Why it may not be stored.
-    async fn found(&self, reads: Reads) -> Result<Found, String> {
+    async fn found(&self, reads: Reads, has_images: bool) -> Result<Found, String> {
         let lookup = self.0.lookup.get().cloned();
         let found = tokio::task::spawn_blocking(move || {
-            let mut found = reads.found();
+            let mut found = reads.found(has_images);
             if found.why.is_none() && found.has_lookups() {
                 // The client waits. What is not looked up depends on the whole table.
                 let end = Instant::now() + LOOKUP_TIME;

@@ -139,7 +139,7 @@ impl Dependencies {
     }
 
     /// What has been changed by reads. `None` if something was changed otherwise, so that it is not known which change matters.
-    pub(crate) fn changed_by_reads(&self) -> Option<Vec<Box<str>>> {
+    pub fn changed_by_reads(&self) -> Option<Vec<Box<str>>> {
         let is_same = self.watched.iter().all(|state| state.is_same(self.since));
         let by_reads = self.watched.iter().filter(|state| !state.is_same_for_reads(self.since));
         is_same.then(|| by_reads.map(|state| state.label.clone()).collect())
@@ -228,6 +228,11 @@ impl Changes {
     /// Changes that have the values of rows ([`Name::Image`]).
     pub fn with_images() -> Self {
         Changes(Arc::new(Inner { has_images: true, ..Inner::default() }))
+    }
+
+    /// Whether these changes have the values of rows.
+    pub(crate) fn has_images(&self) -> bool {
+        self.0.has_images
     }
 
     /// The columns of a table of which the values matter.

@@ -93,10 +93,10 @@ pub(crate) struct Found {
 }
 
 impl Reads {
-    /// What was read, except what [`Found::looked_up`] adds.
-    pub(crate) fn found(&self) -> Found {
+    /// What was read, except what [`Found::looked_up`] adds. `has_images` is whether changes have the values of rows.
+    pub(crate) fn found(&self, has_images: bool) -> Found {
         let mut found = Found::default();
-        let site = Site { prefix: self.prefix.to_ascii_lowercase(), database: self.database.clone() };
+        let site = Site { prefix: self.prefix.to_ascii_lowercase(), database: self.database.clone(), has_images };
         let clock = Clock { start: self.start, end: self.end, offset: self.offset };
         found.names.extend(self.parts.iter().map(|name| Name::parse(name)));
         for option in &self.options {
@@ -302,10 +302,14 @@ mod tests {
     use super::*;
 
     fn found(reads: Value) -> Found {
+        found_with(reads, true)
+    }
+
+    fn found_with(reads: Value, has_images: bool) -> Found {
         let mut whole =
             json!({"parts": [], "prefix": "wp_", "database": "site", "start": 100, "end": 101, "offset": 0});
         whole.as_object_mut().unwrap().extend(reads.as_object().unwrap().clone());
-        serde_json::from_value::<Reads>(whole).unwrap().found()
+        serde_json::from_value::<Reads>(whole).unwrap().found(has_images)
     }
 
     fn names(found: &Found) -> String {
@@ -394,6 +398,18 @@ mod tests {
             let found = found(reads.clone());
             assert_eq!((found.why.as_deref(), found.age), (why, age), "{reads}");
         }
+    }
+
+    #[test]
+    fn rows_of_conditions_are_looked_up_for_changes_without_values() {
+        // As WordPress looks for the styles of a theme.
+        let sql = "SELECT t.term_id FROM wp_terms AS t INNER JOIN wp_term_taxonomy AS tt ON t.term_id = tt.term_id \
+                   WHERE tt.taxonomy IN ('wp_theme') AND t.name IN ('a') LIMIT 1";
+        let exact = found_with(json!({"sql": [sql]}), true);
+        assert!(!exact.has_lookups() && names(&exact).starts_with("term_taxonomy#taxonomy=wp_theme&@"));
+        let mut rows = found_with(json!({"sql": [sql]}), false);
+        rows.looked_up(|sql| sql.contains("`term_id` FROM `wp_term_taxonomy`").then(|| vec!["7".to_owned()]));
+        assert!(names(&rows).ends_with(" terms/7") && !rows.has_lookups(), "{}", names(&rows));
     }
 
     #[test]

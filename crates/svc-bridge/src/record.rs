@@ -156,7 +156,7 @@ mod tests {
         let length = Recorder::length(&whole).unwrap();
         let (prefix, rest) = whole.split_at(PREFIX);
         let record = recorder.read(&asked, prefix, &rest[..length]).unwrap();
-        let mut names = record.reads.found().names();
+        let mut names = record.reads.found(true).names();
         names.sort();
         assert_eq!(names, [Name::row("options", "a"), Name::row("posts", 5)]);
         assert_eq!(&rest[length..], b"[]");

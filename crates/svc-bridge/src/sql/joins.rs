@@ -319,7 +319,7 @@ mod tests {
             ("SELECT * FROM wp_posts p JOIN wp_orders o ON o.post = p.ID WHERE p.post_type = 'page'", "orders"),
             ("SELECT * FROM wp_posts p JOIN wp_orders o ON o.post = p.ID WHERE p.post_type = 'none'", ""),
         ] {
-            let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned() };
+            let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned(), has_images: true };
             let read = Read::of(sql, &site, &Clock::default(), &mut Variables::default());
             let mut lookups = Lookups::new(|sql: &str| {
                 let (_, found) = rows.iter().find(|(of, _)| *of == sql)?;

@@ -32,6 +32,8 @@ pub(crate) struct Site {
     /// The prefix, in lower case.
     pub(crate) prefix: String,
     pub(crate) database: String,
+    /// Whether changes have the values of rows, so that conditions on any column can be told apart.
+    pub(crate) has_images: bool,
 }
 
 impl Site {

@@ -318,7 +318,12 @@ impl Reader<'_> {
             let table = site.short(table);
             // A number equals many texts.
             let is_whole = table == "users" && !compares_login_with_text(s);
-            let of_table = if is_whole { vec![whole(&table)] } else { found.names(alias, &table) };
+            let mut of_table = if is_whole { vec![whole(&table)] } else { found.names(alias, &table) };
+            let is_wide = |name: &Name| name.without_condition().as_deref() == Some(&[Name::table(&*table)]);
+            if !site.has_images && of_table.iter().any(is_wide) {
+                // As a whole, so that its rows are looked up if it is joined.
+                of_table = vec![whole(&table)];
+            }
             names.push((alias.clone(), of_table));
         }
         if is_only && let Some((counts, limit)) = self.finds_terms(&tables, &names, s, condition, end) {
@@ -499,7 +504,7 @@ mod tests {
     const STATEMENTS: &str = include_str!("reads.txt");
 
     fn read(sql: &str, clock: &Clock) -> String {
-        let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned() };
+        let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned(), has_images: true };
         let read = Read::of(sql, &site, clock, &mut Variables::default());
         if let Some(why) = read.why {
             return format!("unstable: {why}");
@@ -540,7 +545,7 @@ mod tests {
             IF(@a=kind,@counter:=@counter+1,@counter:=1) AS n, @a:=kind, c.value AS text FROM wp_log AS h2 \
             LEFT OUTER JOIN wp_contexts AS c ON (c.log_id = h2.id AND c.key = '_message') ORDER BY date DESC, id DESC ) AS r \
             ON r.id = h.id GROUP BY r.n ORDER by id DESC LIMIT 0, 30";
-        let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned() };
+        let site = Site { prefix: "wp_".to_owned(), database: "site".to_owned(), has_images: true };
         for (statements, reads) in [
             (&[SET, READ][..], Some("x")),
             (&[SET, GROUPS], Some("log contexts")),
