@@ -2,7 +2,7 @@
 /**
  * Plugin Name: svc connector
  * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
- * Version: 7
+ * Version: 8
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -35,6 +35,9 @@ const MAX_ROWS = 500;
 /** Maximum length of a statement that is examined, without long texts, in bytes. */
 const MAX_SQL = 65536;
 
+/** Length from which on texts of a statement are not compared, in bytes. */
+const MAX_TEXT = 256;
+
 /** Options with planned jobs, which are in a group of their own, `options?jobs`. svc-server has the same list. */
 const JOBS = array( 'cron', '_transient_doing_cron', '_transient_timeout_doing_cron' );
 
@@ -60,7 +63,7 @@ const NUMBERED = array( 'posts', 'comments', 'terms', 'term_taxonomy', 'users' )
 const TEXTS = array( 'option_name', 'autoload', 'post_type', 'post_name', 'taxonomy' );
 
 /** Functions of time and chance, and of the session. */
-const UNSTABLE = '/^(NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP|USER)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|RAND|RANDOM_BYTES|UUID(_SHORT)?|SLEEP|BENCHMARK|(GET|RELEASE|IS_FREE|IS_USED)(_ALL)?_LOCKS?|LAST_INSERT_ID|LASTVAL|NEXTVAL|SETVAL|CONNECTION_ID|ROW_COUNT|LOAD_FILE)$/';
+const UNSTABLE = 'NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP|USER)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|RAND|RANDOM_BYTES|UUID(_SHORT)?|SLEEP|BENCHMARK|(GET|RELEASE|IS_FREE|IS_USED)(_ALL)?_LOCKS?|LAST_INSERT_ID|LASTVAL|NEXTVAL|SETVAL|CONNECTION_ID|ROW_COUNT|LOAD_FILE';
 
 /**
  * The secret, or an empty string if none is installed.
@@ -104,89 +107,98 @@ function complain( string $problem ): void {
 	}
 }
 
-/**
- * Reads SQL as far as names of parts of the database need it.
- *
- * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity), or `posts?page` (those of a group).
- * What is not understood becomes the whole table, and where the tables are not known, everything. Revisions have a further group by the post that
- * they belong to, `posts?revision/5`, since each post shows whether it has some.
- */
-final class Sql {
-	/** Tokens: texts, quoted identifiers, words and variables, numbers, operators. White space and comments are skipped. */
-	const TOKEN = '~\G(?:\s++|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/)*+\K(?:\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`(?:[^`]++|``)*+`|[a-zA-Z_$@\x80-\xff][\w$@\x80-\xff]*+|\d[\w.]*+|<=>|<=|>=|<>|!=|:=|\|\||&&|/\*|\S)~s';
-
-	/** Texts, and what may contain quotes besides them. */
-	const QUOTED = '~\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`[^`]*+`|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/~s';
-
-	/** Words after a table that are not its alias. */
-	const NO_ALIAS = '/^(ON|USING|USE|FORCE|IGNORE|PARTITION|SET|WHERE|GROUP|HAVING|ORDER|LIMIT|FOR|LOCK|UNION|EXCEPT|INTERSECT|WINDOW|PROCEDURE|INTO|JOIN|STRAIGHT_JOIN|INNER|LEFT|RIGHT|CROSS|NATURAL|OUTER|VALUES?|SELECT|TABLESAMPLE|RETURNING)$/';
-
-	/** Words that end the tables and the condition of a statement: as keys. */
-	const CLAUSES = array(
-		'WHERE'     => 1,
-		'GROUP'     => 1,
-		'HAVING'    => 1,
-		'ORDER'     => 1,
-		'LIMIT'     => 1,
-		'WINDOW'    => 1,
-		'PROCEDURE' => 1,
-		'INTO'      => 1,
-		'FOR'       => 1,
-		'LOCK'      => 1,
-		'SET'       => 1,
-		'RETURNING' => 1,
-		'OFFSET'    => 1,
-		'FETCH'     => 1,
-	);
-
-	/** Words between conditions: those of which one must be true, and those which must all be. */
-	const JUNCTIONS = array(
-		array(
-			'OR'  => 1,
-			'||'  => 1,
-			'XOR' => 1,
-		),
-		array(
-			'AND' => 1,
-			'&&'  => 1,
-		),
-	);
-
-	/** Characters with which an identifier begins; others are those after ASCII. */
-	const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$`';
-
-	/** Prefix of the site's tables, in lower case. */
+/** The site's tables. */
+final class Site {
+	/** Prefix of the tables, in lower case. */
 	public static $prefix = 'wp_';
 
-	/** Name of the site's database. */
+	/** Name of the database. */
 	public static $database = '';
 
-	/** Whether a part of the last statement was left out. */
-	public static $is_cut = false;
+	/** Name of a table without the prefix, in lower case. The name of its database may be in front. */
+	public static function short( string $table ): string {
+		$table  = strtolower( substr( strrchr( ".$table", '.' ), 1 ) );
+		$table  = ltrim( $table, '`' );
+		$length = strlen( self::$prefix );
+		return 0 === strncmp( $table, self::$prefix, $length ) && strlen( $table ) > $length ? substr( $table, $length ) : $table;
+	}
+}
 
-	/**
-	 * The tokens of a statement. Long texts are left out, which makes them values that are not known. Null if it is too long, or ends in a text.
-	 */
-	public static function tokens( string $sql ): ?array {
-		self::$is_cut = false;
-		if ( strlen( $sql ) > 8192 ) {
-			$sql = preg_replace_callback(
-				self::QUOTED,
-				static function ( $text ) {
-					if ( strlen( $text[0] ) < 256 ) {
-						return $text[0];
-					}
-					self::$is_cut = true;
-					return ' ? ? ';
-				},
-				$sql
-			);
-			if ( null === $sql || strlen( $sql ) > MAX_SQL ) {
-				return null;
-			}
+/**
+ * What a statement writes.
+ *
+ * A name is `*` (everything), `posts` (a table, without the prefix), `posts/5` (the rows with this identity), or `posts?page` (those of a group).
+ * Revisions have a further group by the post that they belong to, `posts?revision/5`, since each post shows whether it has some. Rows are named for
+ * statements in the forms of WordPress's own; of others, the tables are, and where these are not known, everything.
+ */
+final class Write {
+	/** Texts, quoted names, and comments. */
+	const QUOTED = '~\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`[^`]*+`|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/~s';
+
+	/** The verb of a statement, after comments. */
+	const VERB = '~^(?:[\s(;]++|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/|\#[^\n]*+|--(?=\s)[^\n]*+)*+([a-zA-Z]++)~';
+
+	/** Statements that write no data. */
+	const HARMLESS = '/^(SELECT|SHOW|SET|DESC|DESCRIBE|EXPLAIN|USE|BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|LOCK|UNLOCK|KILL|FLUSH|CHECK|CHECKSUM|OPTIMIZE|HELP|DO|VALUES|HANDLER|GRANT|REVOKE)$/';
+
+	// Parts of patterns for a statement as `plain` makes it: what is in front of a word and behind it that is no name, names, and single values.
+	const B       = '(?<![`.$\w])';
+	const E       = '(?![$\w])';
+	const NAME    = '(?:`?[$\w]+\.)?`?[$\w]+';
+	const VALUE   = '(?:\'\d+\'|\w[\w.]*)';
+	const OPTIONS = '(?:(?:LOW_PRIORITY|HIGH_PRIORITY|DELAYED|QUICK|IGNORE|INTO) )*';
+
+	/** Names of what changes. @var string[] */
+	public $names = array( '*' );
+
+	/** Table whose new row is named after the statement. */
+	public $inserts = '';
+
+	/** Table of which at most this number of rows may change; more than expected means that others have changed. */
+	public $table = '';
+
+	/** See above. */
+	public $expected = PHP_INT_MAX;
+
+	/** The new value of a single option, as a part of the statement; null if anything else may change. @var string|null */
+	public $value = null;
+
+	/** Texts of the statement. @var string[] */
+	private $texts = array();
+
+	/** Finds rows in the database: SQL to lists of values; null if that is not possible. @var callable */
+	private $find;
+
+	/** Examines a statement. Returns null if it only reads. */
+	public static function of( string $sql, callable $find ): ?self {
+		$verb = self::verb( $sql );
+		if ( preg_match( self::HARMLESS, $verb ) ) {
+			return null;
 		}
-		// A quote alone is the beginning of a text that does not end.
-		return preg_match_all( self::TOKEN, $sql, $tokens ) && ! array_intersect( array( '\'', '"', '`' ), $tokens[0] ) ? $tokens[0] : null;
+		$write       = new self();
+		$write->find = $find;
+		$plain       = $write->plain( $sql );
+		if ( null === $plain ) {
+			// Only the beginning: the table is enough where nothing else can be written.
+			if ( preg_match( '~^\s*(?:INSERT|REPLACE) ' . self::OPTIONS . '(' . self::NAME . ')(?![$\w.])~i', str_replace( '`', '', substr( $sql, 0, 1024 ) ), $match ) ) {
+				$write->names = array( Site::short( $match[1] ) );
+			}
+		} elseif ( 'WITH' === $verb && ! preg_match( '~' . self::B . '(?:UPDATE|DELETE|INSERT|REPLACE)' . self::E . '~i', $plain ) ) {
+			return null;
+		} elseif ( 'INSERT' === $verb || 'REPLACE' === $verb ) {
+			$write->insert( $plain );
+		} elseif ( 'UPDATE' === $verb || 'DELETE' === $verb ) {
+			$write->change( $plain );
+		} else {
+			$write->define( $plain );
+		}
+		$write->names = self::completed( array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) ) );
+		return $write;
+	}
+
+	/** The first word of a statement, in capitals. */
+	public static function verb( string $sql ): string {
+		return preg_match( self::VERB, $sql, $match ) ? strtoupper( $match[1] ) : '';
 	}
 
 	/** A statement with empty texts in place of long ones. */
@@ -195,39 +207,282 @@ final class Sql {
 		return preg_replace_callback( self::QUOTED, $shorten, $sql ) ?? $sql;
 	}
 
-	/** The first word of a statement, in capitals. */
-	public static function verb( string $sql ): string {
-		if ( preg_match( '~^[\s(;]*+([a-zA-Z]++)~', $sql, $match ) ) {
-			return strtoupper( $match[1] );
+	/**
+	 * The statement without comments and superfluous spaces, with `'0'` for its first text and so on, and quoted names as `` `name ``. Null if it is too
+	 * long, or has other parts that may contain anything.
+	 */
+	private function plain( string $sql ): ?string {
+		$n_names = 0;
+		$plain   = preg_replace_callback(
+			self::QUOTED,
+			function ( $match ) use ( &$n_names ) {
+				$part = $match[0];
+				if ( '\'' === $part[0] || '"' === $part[0] ) {
+					$this->texts[] = $part;
+					return '\'' . ( count( $this->texts ) - 1 ) . '\'';
+				}
+				if ( '`' === $part[0] ) {
+					++$n_names;
+					return preg_match( '/^`[$\w]+`$/', $part ) ? ' ' . substr( $part, 0, -1 ) . ' ' : '"';
+				}
+				return ' ';
+			},
+			$sql
+		);
+		// A quote that is left is the beginning of a text that does not end.
+		if ( null === $plain || strlen( $plain ) > MAX_SQL || preg_match( '~["{]|/\*|[^\x00-\x7f]~', $plain ) || substr_count( $plain, '\'' ) !== 2 * count( $this->texts ) || substr_count( $plain, '`' ) !== $n_names ) {
+			return null;
 		}
-		foreach ( self::tokens( substr( $sql, 0, 4096 ) ) ?? array() as $token ) {
-			if ( ctype_alpha( $token ) ) {
-				return strtoupper( $token );
+		$plain = trim( preg_replace( array( '~\s+~', '~ ?([(),=.;]) ?~' ), array( ' ', '$1' ), $plain ), '; ' );
+		return false === strpos( $plain, ';' ) ? $plain : null;
+	}
+
+	/** A part of the plain statement as SQL; null if a text in it is too long, or the database would find other rows than the statement does. */
+	private function sql( string $plain ): ?string {
+		$is_known = ! preg_match( '~@|' . self::B . '(?:SELECT|TABLE|' . UNSTABLE . ')' . self::E . '~i', $plain );
+		$sql      = preg_replace( '~`([$\w]+)~', '`$1`', $plain );
+		$sql      = preg_replace_callback(
+			'~\'(\d+)\'~',
+			function ( $match ) use ( &$is_known ) {
+				$text     = $this->texts[ (int) $match[1] ];
+				$is_known = $is_known && strlen( $text ) < MAX_TEXT;
+				return $text;
+			},
+			$sql
+		);
+		return $is_known ? $sql : null;
+	}
+
+	/** Tables: names at the beginning of a part, after commas, and after these words. There may be others among them, which does no harm. */
+	private static function tables( string $plain, string $words ): array {
+		preg_match_all( '~(?:^|,|' . self::B . "(?:$words)" . self::E . ')(?=[ (]*(?!\d+\b)(' . self::NAME . ')(?![$\w(]))~i', $plain, $found );
+		return $found[1] && count( $found[1] ) <= MAX_ROWS ? array_map( array( Site::class, 'short' ), $found[1] ) : array( '*' );
+	}
+
+	/** Statements that define tables: all of those. */
+	private function define( string $plain ): void {
+		if ( preg_match( '~^TRUNCATE (?!TABLE )(' . self::NAME . ')$~i', $plain, $part ) ) {
+			$this->names = array( Site::short( $part[1] ) );
+		} elseif ( preg_match( '~^(CREATE|ALTER|DROP|RENAME|TRUNCATE|REPAIR)(?: OR REPLACE)?(?: (?:TEMPORARY|IGNORE|ONLINE))* TABLES? (?:IF (?:NOT )?EXISTS )?(.*)$~is', $plain, $part ) ) {
+			// Only the first name of one that is created: it may be a copy of another one.
+			$this->names = self::tables( 'CREATE' === strtoupper( $part[1] ) ? preg_replace( '~[ (].*~s', '', $part[2] ) : $part[2], 'TABLE|TO|AS|RENAME(?! (?:TO|AS) )' );
+		}
+	}
+
+	/** INSERT and REPLACE. */
+	private function insert( string $plain ): void {
+		if ( ! preg_match( '~^(INSERT|REPLACE) ' . self::OPTIONS . '(' . self::NAME . ')(?:\(([^()]*+)\)VALUES?((?:,?\([^()]*+\))++)(?: ?RETURNING .*|(ON DUPLICATE KEY UPDATE .*))?$)?~is', $plain, $part ) ) {
+			return;
+		}
+		$table       = Site::short( $part[2] );
+		$this->names = array( $table );
+		if ( ! isset( IDENTITIES[ $table ], $part[4] ) || preg_match_all( '~\(([^()]*+)\)~', $part[4], $rows ) > MAX_ROWS ) {
+			return;
+		}
+		$columns = array_map( 'strtolower', preg_replace( '~^.*[.`]~', '', explode( ',', $part[3] ) ) );
+		// Rows that exist may be changed or replaced.
+		$is_change = 'REPLACE' === strtoupper( $part[1] ) || isset( $part[5] );
+		if ( $is_change && ( ! in_array( $table, array( 'options', 'term_relationships' ), true ) || in_array( 'option_id', $columns, true ) || ! $this->keeps_identity( $table, $part[5] ?? '' ) ) ) {
+			return;
+		}
+		list( $row, $group ) = IDENTITIES[ $table ];
+		$is_numbered         = in_array( $table, NUMBERED, true );
+		$names               = array();
+		foreach ( $rows[1] as $values ) {
+			$values = explode( ',', $values );
+			if ( count( $values ) !== count( $columns ) ) {
+				return;
+			}
+			$values = array_combine( $columns, $values );
+			$id     = $this->value( $row, $values[ $row ] ?? 'NULL' );
+			if ( $is_numbered && ( '0' === $id || in_array( strtoupper( $values[ $row ] ?? 'NULL' ), array( 'NULL', 'DEFAULT' ), true ) ) ) {
+				if ( count( $rows[1] ) > 1 ) {
+					return;
+				}
+				$this->inserts = $table;
+				if ( '' === $group ) {
+					// Until its number is known: a row that only those depend on who depend on all rows.
+					$names[] = "$table/0";
+				}
+			} elseif ( 'terms' === $table || 'term_taxonomy' === $table ) {
+				// Rows that exist may already refer to a number that is chosen.
+				return;
+			} elseif ( 'usermeta' === $table ) {
+				$names = array_merge( $names, self::with_sessions( self::named( $table, '/', array( $id ) ), $this->are_sessions( array( $values['meta_key'] ?? 'NULL' ) ) ) );
+			} else {
+				$names = array_merge( $names, self::named( $table, '/', array( $id ) ) );
+			}
+			if ( '' !== $group ) {
+				// Columns without a value have the default of WordPress's tables.
+				$default = array( 'post_type' => 'post', 'taxonomy' => '', 'autoload' => 'yes' )[ $group ] ?? '0';
+				$value   = isset( $values[ $group ] ) ? $this->value( $group, $values[ $group ] ) : $default;
+				$parent  = 'revision' === $value ? array( $this->value( 'post_parent', $values['post_parent'] ?? '0' ) ) : array();
+				$names   = array_merge( $names, self::named( $table, '?revision/', $parent ), self::named( $table, '?', array( $value ) ) );
+			}
+			if ( 'posts' === $table ) {
+				$names = array_merge( $names, self::named( 'slugs', '/', array( isset( $values['post_name'] ) ? $this->value( 'post_name', $values['post_name'] ) : '' ) ) );
 			}
 		}
-		return '';
-	}
-
-	/** Name of a table without the site's prefix, in lower case. */
-	public static function short( string $table ): string {
-		$table  = strtolower( trim( $table, '`' ) );
-		$length = strlen( self::$prefix );
-		return 0 === strncmp( $table, self::$prefix, $length ) && strlen( $table ) > $length ? substr( $table, $length ) : $table;
-	}
-
-	/** The value of a token in a column as names have it; null if it is not known. The database compares texts without regard to case and spaces at the end. */
-	public static function value( string $column, string $token ): ?string {
-		$is_text = '\'' === $token[0] || '"' === $token[0];
-		if ( in_array( $column, TEXTS, true ) ) {
-			$text = $is_text && strlen( $token ) <= MAX_NAME && false === strpos( $token, '\\' ) ? substr( $token, 1, -1 ) : null;
-			return null === $text || preg_match( '/[^\x20-\x7e]/', $text ) ? null : strtolower( rtrim( str_replace( $token[0] . $token[0], $token[0], $text ), ' ' ) );
+		if ( 'options' === $table && $is_change ) {
+			$names = array_merge( $names, self::autoload_of( $names, $this->find ) );
 		}
-		$number = $is_text ? substr( $token, 1, -1 ) : $token;
-		return ctype_digit( $number ) ? ( ltrim( $number, '0' ) ?: '0' ) : null;
+		$this->names = in_array( $table, $names, true ) ? array( $table ) : $names;
+	}
+
+	/** Whether what follows the values of INSERT leaves the columns with the identity as they are inserted. */
+	private function keeps_identity( string $table, string $update ): bool {
+		foreach ( array_filter( array_merge( IDENTITIES[ $table ], array( 'option_id' ) ) ) as $column ) {
+			$update = preg_replace( "~(?<=,|UPDATE )`?$column=VALUES\(`?$column\)(?=,|$)~i", '', $update );
+			if ( preg_match( "~(?<![$\w])$column(?![$\w])~i", $update ) ) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/** The groups that options with these names are in before they are written. */
+	private static function autoload_of( array $names, callable $find ): array {
+		$options = array();
+		foreach ( $names as $name ) {
+			if ( 0 === strpos( $name, 'options/' ) ) {
+				$options[] = addslashes( substr( $name, 8 ) );
+			}
+		}
+		$table = Site::$prefix . 'options';
+		$found = $options ? $find( "SELECT DISTINCT autoload FROM `$table` WHERE option_name IN ('" . implode( "','", $options ) . "')", true ) : array();
+		return null === $found ? array( 'options' ) : self::named( 'options', '?', array_column( $found, 0 ) );
+	}
+
+	/** UPDATE and DELETE. */
+	private function change( string $plain ): void {
+		list( $b, $e ) = array( self::B, self::E );
+		$target        = '(' . self::NAME . ')(?: (?:AS )?(`?[$\w]+))?';
+		if ( preg_match( '~^UPDATE ' . self::OPTIONS . "$target SET (.*?)(?:{$b}WHERE{$e}(.*))?$~is", $plain, $part ) ) {
+			list( , $written, $alias, $set ) = $part;
+		} elseif ( preg_match( '~^DELETE ' . self::OPTIONS . "FROM $target(?: WHERE{$e}(.*)|(?: (?:ORDER|LIMIT|RETURNING) .*)?)$~is", $plain, $part ) ) {
+			array_splice( $part, 3, 0, '' );
+			list( , $written, $alias, $set ) = $part + array( '', '', '', '' );
+		} else {
+			// Several tables, of which a DELETE may name those to write by their aliases.
+			$is_update   = preg_match( '~^UPDATE ' . self::OPTIONS . "(.*?){$b}SET{$e}~is", $plain, $part );
+			$this->names = self::tables( $is_update ? $part[1] : preg_replace( '~^DELETE ' . self::OPTIONS . '(?:FROM )?~i', '', $plain ), 'FROM|JOIN|STRAIGHT_JOIN|USING' );
+			return;
+		}
+		$this->names = array( Site::short( $written ) );
+		if ( isset( IDENTITIES[ $this->names[0] ] ) && isset( $part[4] ) ) {
+			$condition   = trim( preg_split( "~$b(?:ORDER BY|LIMIT|RETURNING)$e~i", $part[4], 2 )[0] );
+			$this->names = $this->rows( $this->names[0], $written, $alias, $condition, $set ) ?? $this->names;
+		}
+	}
+
+	/** The names of the rows of a table for which a condition is true, which get other values if some are set. Null if they are not known. */
+	private function rows( string $table, string $written, string $alias, string $condition, string $set ): ?array {
+		list( $row, $group ) = IDENTITIES[ $table ];
+
+		$tokens = $this->only( $condition, $row );
+		$ids    = null === $tokens ? array( null ) : $this->values( $row, $tokens );
+		$ids    = in_array( null, $ids, true ) ? null : $ids;
+		$groups = array();
+		if ( '' !== $group && 'posts' !== $table ) {
+			$tokens = $this->only( $condition, $group );
+			$groups = null === $tokens ? null : $this->values( $group, $tokens );
+			$groups = null === $groups || in_array( null, $groups, true ) ? null : $groups;
+		}
+		$parents = array();
+		$slugs   = array();
+		if ( null === $ids || null === $groups || 'posts' === $table ) {
+			$columns = $row . ( '' === $group ? '' : ", $group" ) . ( 'posts' === $table ? ', post_parent, post_name' : '' );
+			$select  = "SELECT $columns, COUNT(*) FROM " . $this->sql( $written ) . ( '' === $alias ? '' : ' AS ' . $this->sql( $alias ) ) . ' WHERE ';
+			// By identity if it is known, since the condition may have functions or long texts.
+			$where = null === $ids ? $this->sql( $condition ) : "$row IN ('" . implode( "','", array_map( 'addslashes', $ids ) ) . "')";
+			$found = null === $where ? null : ( $this->find )( "$select$where GROUP BY $columns LIMIT " . ( MAX_ROWS + 1 ), null !== $ids );
+			if ( null === $found || count( $found ) > MAX_ROWS ) {
+				return null;
+			}
+			$ids            = $ids ?? array_unique( array_column( $found, 0 ) );
+			$groups         = '' === $group ? array() : ( $groups ?: array_unique( array_column( $found, 1 ) ) );
+			$this->table    = $table;
+			$this->expected = 0;
+			foreach ( $found as $values ) {
+				$this->expected += (int) end( $values );
+				if ( 'posts' === $table && 'revision' === strtolower( $values[1] ) ) {
+					$parents[] = $values[2];
+				}
+			}
+			$slugs = 'posts' === $table ? array_column( $found, 3 ) : array();
+		}
+		$new    = '' === $group ? array() : $this->assigned( $set, $group );
+		$parent = 'posts' === $table ? $this->assigned( $set, 'post_parent' ) : array();
+		if ( 'term_taxonomy' === $table && $new && array_values( $groups ) !== $new ) {
+			return null;
+		}
+		$ids    = array_merge( $ids, $this->assigned( $set, $row ) );
+		$groups = array_merge( $groups, $new );
+		if ( 'posts' === $table ) {
+			$parents = in_array( 'revision', $groups, true ) && ( $new || $parent ) ? array_merge( $parents, $parent ?: array( null ) ) : $parents;
+			$slugs   = array_merge( $slugs, $this->assigned( $set, 'post_name' ) );
+		}
+		$names = array_merge( self::named( $table, '/', $ids ), self::named( $table, '?', $groups ), self::named( $table, '?revision/', $parents ), self::named( 'slugs', '/', $slugs ) );
+		if ( array_intersect( array( $table, 'slugs' ), $names ) ) {
+			return null;
+		}
+		if ( 'options' === $table && 2 === count( array_unique( $names ) ) && preg_match( '~^ ?`?option_value=\'(\d+)\'(?:,`?autoload=\'\d+\')? ?$~i', $set, $found ) ) {
+			$this->value = $this->texts[ (int) $found[1] ];
+		}
+		if ( 'usermeta' === $table ) {
+			$names = self::with_sessions( $names, $this->assigned( $set, 'meta_key' ) ? null : $this->are_sessions( $this->only( $condition, 'meta_key' ) ?? array() ) );
+		}
+		return $names;
+	}
+
+	/** The values of which a column has one in each row for which a condition is true: as in the plain statement. Null if others are possible. */
+	private function only( string $condition, string $column ): ?array {
+		$list = '\(' . self::VALUE . '(?:,' . self::VALUE . ')*+\)';
+		while ( preg_match( "~^\(((?:[^()]|{$list})*+)\)$~", $condition, $part ) ) {
+			$condition = $part[1];
+		}
+		// Only comparisons that must all be true.
+		if ( preg_match( '~[|&()]|' . self::B . '(?:OR|XOR|BETWEEN|CASE)' . self::E . '~i', preg_replace( "~$list~", ' ', $condition ) ) ) {
+			return null;
+		}
+		foreach ( preg_split( '~' . self::B . 'AND' . self::E . '~i', $condition ) as $part ) {
+			if ( preg_match( '~^(?:' . self::NAME . "\.)?`?$column(?:=(" . self::VALUE . ")| IN($list))$~i", trim( $part ), $found ) ) {
+				return explode( ',', trim( end( $found ), '()' ) );
+			}
+		}
+		return null;
+	}
+
+	/** The value that the assignments of an UPDATE give to a column; null in its place if it is not known. Empty if they give none. */
+	private function assigned( string $set, string $column ): array {
+		$named = preg_match_all( "~(?<![$\w])$column(?![$\w])~i", $set );
+		if ( ! $named ) {
+			return array();
+		}
+		$is_simple = 1 === $named && preg_match( '~(?:^|,)(?:' . self::NAME . "\.)?`?$column=(" . self::VALUE . ')(?=,|$)~i', trim( $set ), $found );
+		return array( $is_simple ? $this->value( $column, $found[1] ) : null );
+	}
+
+	/** A value in a column as names have it; null if it is not known. The database compares texts without regard to case and spaces at the end. */
+	private function value( string $column, string $value ): ?string {
+		$text = preg_match( '/^\'(\d+)\'$/', $value, $match ) ? $this->texts[ (int) $match[1] ] : null;
+		if ( ! in_array( $column, TEXTS, true ) ) {
+			$number = null === $text ? $value : substr( $text, 1, -1 );
+			return ctype_digit( $number ) ? ( ltrim( $number, '0' ) ?: '0' ) : null;
+		}
+		if ( null === $text || strlen( $text ) > MAX_NAME || preg_match( '/[^\x20-\x7e]|\\\\/', $text ) ) {
+			return null;
+		}
+		return strtolower( rtrim( str_replace( $text[0] . $text[0], $text[0], substr( $text, 1, -1 ) ), ' ' ) );
+	}
+
+	/** The same for several. */
+	private function values( string $column, array $values ): array {
+		return array_map( fn( $value ) => $this->value( $column, $value ), $values );
 	}
 
 	/** Names of rows or groups of a table with these values: as found in the database, or null where one is not known. */
-	public static function named( string $table, string $mark, array $values ): array {
+	private static function named( string $table, string $mark, array $values ): array {
 		if ( in_array( null, $values, true ) || count( $values ) > MAX_ROWS ) {
 			return array( $table );
 		}
@@ -239,217 +494,16 @@ final class Sql {
 		return $names;
 	}
 
-	/** The index after the parenthesis that is closed for the one at an index; the number of tokens if none is. */
-	public static function after( array $t, int $i ): int {
-		$count = count( $t );
-		for ( $depth = 0; $i < $count; $i++ ) {
-			if ( '(' === $t[ $i ] ) {
-				++$depth;
-			} elseif ( ')' === $t[ $i ] && 0 === --$depth ) {
-				return $i + 1;
-			}
-		}
-		return $count;
-	}
-
-	/** The index of the first of these words, which are keys, outside of parentheses; the end if there is none. */
-	public static function find( array $u, array $words, int $i, int $end ): int {
-		for ( $depth = 0; $i < $end; $i++ ) {
-			$token = $u[ $i ];
-			if ( '(' === $token ) {
-				++$depth;
-			} elseif ( ')' === $token ) {
-				--$depth;
-			} elseif ( 0 === $depth && isset( $words[ $token ] ) ) {
-				return $i;
-			}
-		}
-		return $end;
-	}
-
-	/** Whether a token is an identifier. */
-	public static function is_identifier( string $token ): bool {
-		return false !== strpos( self::LETTERS, $token[0] ) || $token[0] >= "\x80";
-	}
-
-	/**
-	 * The table at an index, as the database names it; an empty string if there is none. Moves the index behind it.
-	 */
-	public static function table_at( array $t, int &$i ): string {
-		if ( ! isset( $t[ $i ] ) || ! self::is_identifier( $t[ $i ] ) ) {
-			return '';
-		}
-		$table = $t[ $i++ ];
-		if ( '.' === ( $t[ $i ] ?? '' ) && isset( $t[ $i + 1 ] ) ) {
-			$table = $t[ $i + 1 ];
-			$i    += 2;
-		}
-		return strtolower( trim( $table, '`' ) );
-	}
-
-	/**
-	 * The tables of a list such as that after FROM, by alias; both as written, in lower case.
-	 *
-	 * @param array $t Tokens.
-	 * @param array $u The same in capitals.
-	 */
-	public static function tables( array $t, array $u, int $i, int $end ): array {
-		$tables = array();
-		$depth  = 0;
-		$list   = 0;
-		$expect = true;
-		while ( $i < $end ) {
-			$token = $u[ $i ];
-			if ( '(' === $token ) {
-				++$depth;
-				$list = $expect ? $depth : $list;
-			} elseif ( ')' === $token ) {
-				--$depth;
-				$list = min( $list, $depth );
-			} elseif ( 'JOIN' === $token || 'STRAIGHT_JOIN' === $token || ( ',' === $token && $depth === $list ) ) {
-				$expect = true;
-			} elseif ( $expect && 'LATERAL' !== $token && self::is_identifier( $token ) ) {
-				$table = self::table_at( $t, $i );
-				$i    += 'AS' === ( $u[ $i ] ?? '' ) ? 1 : 0;
-				$alias = $table;
-				if ( $i < $end && self::is_identifier( $t[ $i ] ) && ! preg_match( self::NO_ALIAS, $u[ $i ] ) ) {
-					$alias = strtolower( trim( $t[ $i++ ], '`' ) );
-				}
-				$tables[ $alias ] = $table;
-				$expect           = false;
-				continue;
-			} else {
-				$expect = false;
-			}
-			++$i;
-		}
-		return $tables;
-	}
-
-	/**
-	 * What each row for which a condition is true has in its columns: lists of tokens, by `alias.column` or `.column` in lower case.
-	 */
-	public static function constraints( array $t, array $u, int $i, int $end ): array {
-		while ( $i < $end && '(' === $t[ $i ] && self::after( $t, $i ) === $end ) {
-			++$i;
-			--$end;
-		}
-		foreach ( self::JUNCTIONS as $is_and => $words ) {
-			$parts   = array();
-			$from    = $i;
-			$between = 0;
-			$depth   = 0;
-			for ( $k = $i; $k < $end; $k++ ) {
-				$token = $u[ $k ];
-				if ( '(' === $token || 'CASE' === $token ) {
-					++$depth;
-				} elseif ( ')' === $token || 'END' === $token ) {
-					--$depth;
-				} elseif ( $depth > 0 ) {
-					continue;
-				} elseif ( 'BETWEEN' === $token ) {
-					++$between;
-				} elseif ( 'AND' === $token && $between > 0 ) {
-					--$between;
-				} elseif ( isset( $words[ $token ] ) ) {
-					if ( 'XOR' === $token ) {
-						return array();
-					}
-					$parts[] = array( $from, $k );
-					$from    = $k + 1;
-				}
-			}
-			if ( ! $parts ) {
-				continue;
-			}
-			$parts[] = array( $from, $end );
-			$all     = null;
-			foreach ( $parts as $part ) {
-				$found = self::constraints( $t, $u, $part[0], $part[1] );
-				if ( null === $all ) {
-					$all = $found;
-				} elseif ( $is_and ) {
-					foreach ( $found as $column => $values ) {
-						$all[ $column ] = isset( $all[ $column ] ) && count( $all[ $column ] ) <= count( $values ) ? $all[ $column ] : $values;
-					}
-				} else {
-					$all = array_intersect_key( $all, $found );
-					foreach ( $all as $column => $values ) {
-						$all[ $column ] = array_merge( $values, $found[ $column ] );
-					}
-				}
-			}
-			return $all;
-		}
-		return self::comparison( $t, $u, $i, $end );
-	}
-
-	/** The same for a single comparison: column = value, value = column, column IN ( values ). */
-	private static function comparison( array $t, array $u, int $i, int $end ): array {
-		$length = $end - $i;
-		if ( 3 === $length && '=' === $t[ $i + 1 ] && ! self::is_identifier( $t[ $i ] ) && self::is_identifier( $t[ $i + 2 ] ) ) {
-			return array( '.' . strtolower( trim( $t[ $i + 2 ], '`' ) ) => array( $t[ $i ] ) );
-		}
-		if ( $length < 3 || ! self::is_identifier( $t[ $i ] ) || 'NOT' === $u[ $i ] ) {
-			return array();
-		}
-		$table = '';
-		while ( '.' === $t[ $i + 1 ] && $i + 4 < $end ) {
-			$table = strtolower( trim( $t[ $i ], '`' ) );
-			$i    += 2;
-		}
-		$column = $table . '.' . strtolower( trim( $t[ $i ], '`' ) );
-		if ( '=' === $t[ $i + 1 ] && $i + 3 === $end ) {
-			return array( $column => array( $t[ $i + 2 ] ) );
-		}
-		if ( 'IN' !== $u[ $i + 1 ] || '(' !== $t[ $i + 2 ] || self::after( $t, $i + 2 ) !== $end ) {
-			return array();
-		}
-		$values = array();
-		for ( $k = $i + 3; $k < $end; $k += 2 ) {
-			if ( ',' !== $t[ $k + 1 ] && $k + 2 !== $end ) {
-				return array();
-			}
-			$values[] = $t[ $k ];
-		}
-		return array( $column => $values );
-	}
-
-	/** The values that a column of a table must have, as names have them; null if any is possible. One that is not known is null. */
-	public static function only( array $constraints, string $alias, string $column ): ?array {
-		$tokens = $constraints[ "$alias.$column" ] ?? $constraints[ ".$column" ] ?? null;
-		if ( null === $tokens ) {
-			return null;
-		}
-		$values = array();
-		foreach ( $tokens as $token ) {
-			$values[] = self::value( $column, $token );
-		}
-		return in_array( null, $values, true ) ? null : array_values( array_unique( $values ) );
-	}
-
-	/** Whether rows of user meta with these constraints hold sessions: true, false, or null for both. */
-	public static function are_sessions( array $constraints, string $alias ): ?bool {
-		$keys = array();
-		foreach ( $constraints[ "$alias.meta_key" ] ?? $constraints['.meta_key'] ?? array() as $token ) {
-			$key    = self::value( 'option_name', $token );
-			$keys[] = null === $key ? null : 'session_tokens' === $key;
-		}
-		return 1 === count( array_unique( $keys, SORT_REGULAR ) ) ? $keys[0] : null;
+	/** Whether rows of user meta with one of these keys hold sessions: true, false, or null for both. */
+	private function are_sessions( array $keys ): ?bool {
+		$keys = $this->values( 'option_name', $keys );
+		return 1 === count( $keys ) && null !== $keys[0] ? 'session_tokens' === $keys[0] : null;
 	}
 
 	/** Names of rows of user meta, whose sessions have names of their own. */
-	public static function with_sessions( array $names, ?bool $are_sessions ): array {
-		$all = false === $are_sessions ? $names : array();
-		if ( false !== $are_sessions ) {
-			foreach ( $names as $name ) {
-				$all[] = preg_replace( '/^usermeta/', 'sessions', $name );
-				if ( null === $are_sessions ) {
-					$all[] = $name;
-				}
-			}
-		}
-		return $all;
+	private static function with_sessions( array $names, ?bool $are_sessions ): array {
+		$sessions = false === $are_sessions ? array() : preg_replace( '/^usermeta/', 'sessions', $names );
+		return true === $are_sessions ? $sessions : array_merge( $sessions, $names );
 	}
 
 	/** Names of what is written, with those that follow: sessions of all metadata of users, slugs of all posts, and the group of options with planned jobs. */
@@ -466,440 +520,6 @@ final class Sql {
 			$names  = array_merge( array_values( $names ), array( 'options?jobs' ) );
 		}
 		return $names;
-	}
-}
-
-/**
- * The parts of the database that a statement writes.
- */
-final class Write {
-	/** Words between a verb and its table. */
-	const MODIFIERS = array( 'LOW_PRIORITY', 'HIGH_PRIORITY', 'DELAYED', 'IGNORE', 'QUICK', 'INTO' );
-
-	/** Statements that write no data. */
-	const HARMLESS = '/^(SELECT|SHOW|SET|DESC|DESCRIBE|EXPLAIN|USE|BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|LOCK|UNLOCK|KILL|FLUSH|CHECK|CHECKSUM|OPTIMIZE|HELP|DO|VALUES|HANDLER|GRANT|REVOKE)$/';
-
-	/** Names of what changes. @var string[] */
-	public $names = array( '*' );
-
-	/** Table whose new row is named after the statement. */
-	public $inserts = '';
-
-	/** Table of which at most this number of rows may change; more than expected means that others have changed. */
-	public $table = '';
-
-	/** See above. */
-	public $expected = PHP_INT_MAX;
-
-	/** Tokens of the statement. @var string[] */
-	private $t;
-
-	/** The same in capitals. @var string[] */
-	private $u;
-
-	/** Whether long texts were left out. @var bool */
-	private $is_cut;
-
-	/** Finds rows in the database: SQL to lists of values; null if that is not possible. @var callable */
-	private $find;
-
-	/** Examines a statement. Returns null if it only reads. */
-	public static function of( string $sql, callable $find ): ?self {
-		$verb = Sql::verb( $sql );
-		if ( preg_match( self::HARMLESS, $verb ) ) {
-			return null;
-		}
-		$write       = new self();
-		$write->find = $find;
-		$write->t    = Sql::tokens( $sql );
-
-		$write->is_cut = Sql::$is_cut;
-		if ( null === $write->t ) {
-			// Only the beginning: the table is enough where nothing else can be written.
-			$write->t = Sql::tokens( substr( $sql, 0, min( 1024, strcspn( $sql, '\'"' ) ) ) ) ?? array();
-			$write->u = array_map( 'strtoupper', $write->t );
-			if ( 'INSERT' === $verb || 'REPLACE' === $verb ) {
-				$i            = $write->start();
-				$write->names = Sql::completed( array( Sql::short( Sql::table_at( $write->t, $i ) ) ?: '*' ) );
-			}
-			return $write;
-		}
-		$write->u = array_map( 'strtoupper', $write->t );
-		foreach ( array_keys( $write->t, '.', true ) as $point ) {
-			// A name after a point is no keyword.
-			$write->u[ $point + 1 ] = '`' . ( $write->u[ $point + 1 ] ?? '' );
-		}
-		if ( 'WITH' === $verb && ! array_intersect( $write->u, array( 'UPDATE', 'DELETE', 'INSERT', 'REPLACE' ) ) ) {
-			return null;
-		}
-		$last = end( $write->t );
-		if ( ';' === $last ) {
-			array_pop( $write->t );
-			array_pop( $write->u );
-		}
-		$method = array(
-			'INSERT'   => 'insert',
-			'REPLACE'  => 'insert',
-			'UPDATE'   => 'update',
-			'DELETE'   => 'delete',
-			'TRUNCATE' => 'define',
-			'ALTER'    => 'define',
-			'DROP'     => 'define',
-			'RENAME'   => 'define',
-			'CREATE'   => 'define',
-			'REPAIR'   => 'define',
-		)[ $verb ] ?? '';
-		if ( '' !== $method && ! in_array( ';', $write->t, true ) && ! in_array( '/*', $write->t, true ) ) {
-			$write->$method();
-		}
-		$write->names = Sql::completed( array_values( array_unique( array_diff( $write->names, array( CHANGES, CHANGES . '/0' ) ) ) ) );
-		return $write;
-	}
-
-	/** The index of the table. */
-	private function start(): int {
-		$i = '(' === ( $this->t[0] ?? '' ) ? 2 : 1;
-		while ( in_array( $this->u[ $i ] ?? '', self::MODIFIERS, true ) ) {
-			++$i;
-		}
-		return $i;
-	}
-
-	/** Statements that define tables: all of those. */
-	private function define(): void {
-		$count = count( $this->t );
-		$i     = array_search( 'TABLE', $this->u, true );
-		$i     = false === $i ? array_search( 'TABLES', $this->u, true ) : $i;
-		if ( 'TRUNCATE' === $this->u[0] && 1 !== $i ) {
-			$i = 0;
-		}
-		if ( false === $i || $i > 3 ) {
-			return;
-		}
-		$names = array();
-		for ( ++$i; $i < $count; ) {
-			if ( preg_match( '/^(IF|NOT|EXISTS|TO|AS|RENAME|,)$/', $this->u[ $i ] ) ) {
-				++$i;
-				continue;
-			}
-			$table = Sql::table_at( $this->t, $i );
-			if ( '' === $table ) {
-				break;
-			}
-			$names[] = Sql::short( $table );
-			if ( 'ALTER' === $this->u[0] || 'CREATE' === $this->u[0] ) {
-				// A new name, of the table or of a part of it.
-				$renamed = array_search( 'RENAME', $this->u, true );
-				if ( 'CREATE' === $this->u[0] || false === $renamed || $renamed < $i ) {
-					break;
-				}
-				$i = $renamed;
-			}
-		}
-		$this->names = $names ?: array( '*' );
-	}
-
-	/** INSERT and REPLACE. */
-	private function insert(): void {
-		$t     = $this->t;
-		$u     = $this->u;
-		$count = count( $t );
-		$i     = $this->start();
-		$table = Sql::short( Sql::table_at( $t, $i ) );
-		if ( '' === $table ) {
-			return;
-		}
-		$this->names = array( $table );
-		if ( ! isset( IDENTITIES[ $table ] ) || 'PARTITION' === ( $u[ $i ] ?? '' ) ) {
-			return;
-		}
-		$columns = array();
-		if ( '(' === ( $t[ $i ] ?? '' ) ) {
-			$end = Sql::after( $t, $i );
-			for ( $k = $i + 1; $k < $end - 1; $k++ ) {
-				if ( ',' !== $t[ $k ] && '.' !== ( $t[ $k + 1 ] ?? '' ) && '.' !== $t[ $k ] ) {
-					$columns[] = strtolower( trim( $t[ $k ], '`' ) );
-				}
-			}
-			$i = $end;
-		}
-		$rows = array();
-		$end  = $count;
-		if ( 'SET' === ( $u[ $i ] ?? '' ) ) {
-			$end  = Sql::find( $u, array( 'ON' => 1, 'RETURNING' => 1 ), $i, $count );
-			$rows = array( $this->assigned( $i + 1, $end ) );
-		} elseif ( $columns && in_array( $u[ $i ] ?? '', array( 'VALUES', 'VALUE' ), true ) ) {
-			for ( $end = $i + 1; '(' === ( $t[ $end ] ?? '' ); $end = ',' === ( $t[ $after ] ?? '' ) ? $after + 1 : $after ) {
-				$after  = Sql::after( $t, $end );
-				$values = array();
-				foreach ( $this->split( $end + 1, $after - 1 ) as $part ) {
-					$values[] = $part[0] + 1 === $part[1] ? $t[ $part[0] ] : '?';
-				}
-				if ( count( $values ) !== count( $columns ) || count( $rows ) > MAX_ROWS ) {
-					return;
-				}
-				$rows[] = array_combine( $columns, $values );
-			}
-		}
-		list( $row, $group ) = IDENTITIES[ $table ];
-		$is_numbered         = in_array( $table, NUMBERED, true );
-		// Rows that exist may be changed or replaced.
-		$is_change = 'REPLACE' === $u[0] || $end < $count;
-		if ( ! $rows || ( $is_change && ( ! in_array( $table, array( 'options', 'term_relationships' ), true ) || ! $this->keeps_identity( $end, $row, $group ) ) ) ) {
-			return;
-		}
-		$names = array();
-		foreach ( $rows as $values ) {
-			if ( $is_change && isset( $values['option_id'] ) ) {
-				return;
-			}
-			$id = isset( $values[ $row ] ) ? Sql::value( $row, $values[ $row ] ) : null;
-			if ( $is_numbered && ( null === $id || '0' === $id ) && ( ! isset( $values[ $row ] ) || in_array( strtoupper( $values[ $row ] ), array( 'NULL', 'DEFAULT', '0', "'0'", "''" ), true ) ) ) {
-				if ( count( $rows ) > 1 ) {
-					return;
-				}
-				$this->inserts = $table;
-				if ( '' === $group ) {
-					// Until its number is known: a row that only those depend on who depend on all rows.
-					$names[] = "$table/0";
-				}
-			} elseif ( in_array( $table, array( 'terms', 'term_taxonomy' ), true ) ) {
-				// Rows that exist may already refer to a number that is chosen.
-				return;
-			} else {
-				$names = array_merge( $names, Sql::named( $table, '/', array( $id ) ) );
-			}
-			if ( '' !== $group ) {
-				// Columns without a value have the default of WordPress's tables.
-				$default = array( 'post_type' => "'post'", 'taxonomy' => "''", 'autoload' => "'yes'" )[ $group ] ?? '0';
-				$value   = Sql::value( $group, $values[ $group ] ?? $default );
-				$parent  = 'revision' === $value ? Sql::value( 'post_parent', $values['post_parent'] ?? '0' ) : '';
-				if ( '' !== $parent ) {
-					$names[] = null === $parent ? $table : "$table?revision/$parent";
-				}
-				$names       = array_merge( $names, Sql::named( $table, '?', array( $value ) ) );
-			}
-			if ( 'posts' === $table ) {
-				$names = array_merge( $names, Sql::named( 'slugs', '/', array( Sql::value( 'post_name', $values['post_name'] ?? "''" ) ) ) );
-			}
-			if ( 'usermeta' === $table ) {
-				$name  = array_pop( $names );
-				$names = array_merge( $names, Sql::with_sessions( array( $name ), Sql::are_sessions( array( '.meta_key' => array( $values['meta_key'] ?? 'NULL' ) ), '' ) ) );
-			}
-		}
-		if ( 'options' === $table && $is_change ) {
-			$names = array_merge( $names, self::autoload_of( $names, $this->find ) );
-		}
-		$this->names = in_array( $table, $names, true ) ? array( $table ) : $names;
-	}
-
-	/** The groups that options with these names are in before they are written. */
-	private static function autoload_of( array $names, callable $find ): array {
-		$options = array();
-		foreach ( $names as $name ) {
-			if ( 0 === strpos( $name, 'options/' ) ) {
-				$options[] = addslashes( substr( $name, 8 ) );
-			}
-		}
-		$table = Sql::$prefix . 'options';
-		$found = $options ? $find( "SELECT DISTINCT autoload FROM `$table` WHERE option_name IN ('" . implode( "','", $options ) . "')", true ) : array();
-		return null === $found ? array( 'options' ) : Sql::named( 'options', '?', array_column( $found, 0 ) );
-	}
-
-	/** Whether what follows the values of INSERT leaves the columns with the identity as they are inserted. */
-	private function keeps_identity( int $end, string $row, string $group ): bool {
-		if ( $end >= count( $this->t ) ) {
-			return true;
-		}
-		if ( array( 'ON', 'DUPLICATE', 'KEY', 'UPDATE' ) !== array_slice( $this->u, $end, 4 ) ) {
-			return false;
-		}
-		foreach ( $this->split( $end + 4, count( $this->t ) ) as $part ) {
-			$text = strtolower( str_replace( '`', '', implode( '', array_slice( $this->t, $part[0], $part[1] - $part[0] ) ) ) );
-			foreach ( array_filter( array( $row, $group, 'option_id' ) ) as $column ) {
-				if ( preg_match( "/^([^=]*\\.)?$column=/", $text ) && "$column=values($column)" !== $text ) {
-					return false;
-				}
-			}
-		}
-		return true;
-	}
-
-	/** The parts between commas, as pairs of indices. */
-	private function split( int $i, int $end ): array {
-		$parts = array();
-		for ( ; $i < $end; $i = $next + 1 ) {
-			$next    = Sql::find( $this->u, array( ',' => 1 ), $i, $end );
-			$parts[] = array( $i, $next );
-		}
-		return $parts;
-	}
-
-	/** Assignments: tokens by column in lower case; `?` where there is more than one token. */
-	private function assigned( int $i, int $end ): array {
-		$values = array();
-		foreach ( $this->split( $i, $end ) as $part ) {
-			$equals = Sql::find( $this->u, array( '=' => 1, ':=' => 1 ), $part[0], $part[1] );
-			$column = strtolower( trim( $this->t[ max( $equals - 1, 0 ) ], '`' ) );
-
-			$values[ $column ] = $equals + 2 === $part[1] ? $this->t[ $equals + 1 ] : '?';
-		}
-		return $values;
-	}
-
-	/** UPDATE. */
-	private function update(): void {
-		$count  = count( $this->t );
-		$set    = Sql::find( $this->u, array( 'SET' => 1 ), 1, $count );
-		$where  = Sql::find( $this->u, array( 'WHERE' => 1, 'ORDER' => 1, 'LIMIT' => 1 ), $set, $count );
-		$tables = Sql::tables( $this->t, $this->u, $this->start(), $set );
-		if ( ! $tables || $set === $count ) {
-			return;
-		}
-		if ( count( $tables ) > 1 || ',' === ( $this->t[ $set - 1 ] ?? '' ) || in_array( 'SELECT', array_slice( $this->u, 0, $set ), true ) ) {
-			$this->all_of( $tables );
-			return;
-		}
-		$this->rows( (string) key( $tables ), current( $tables ), $where, $this->assigned( $set + 1, $where ) );
-	}
-
-	/** DELETE, of one table or several. */
-	private function delete(): void {
-		$count = count( $this->t );
-		$i     = $this->start();
-		if ( 'FROM' === ( $this->u[ $i ] ?? '' ) ) {
-			$where  = Sql::find( $this->u, array( 'WHERE' => 1, 'ORDER' => 1, 'LIMIT' => 1, 'RETURNING' => 1 ), $i, $count );
-			// Those after FROM may be aliases of those after USING.
-			$using  = Sql::find( $this->u, array( 'USING' => 1 ), $i, $where );
-			$tables = Sql::tables( $this->t, $this->u, ( $using < $where ? $using : $i ) + 1, $where );
-			if ( 1 === count( $tables ) && $using === $where && ! in_array( 'SELECT', array_slice( $this->u, 0, $where ), true ) ) {
-				$this->rows( (string) key( $tables ), current( $tables ), $where, array() );
-				return;
-			}
-			$this->all_of( $tables );
-			return;
-		}
-		// DELETE a, b FROM options a, options b WHERE …: WordPress deletes expired transients so.
-		$from   = Sql::find( $this->u, array( 'FROM' => 1 ), $i, $count );
-		$where  = Sql::find( $this->u, array( 'WHERE' => 1 ), $from, $count );
-		$tables = Sql::tables( $this->t, $this->u, $from + 1, $where );
-		$this->all_of( $tables );
-		if ( array( 'options' ) !== array_values( array_unique( array_map( array( Sql::class, 'short' ), $tables ) ) ) ) {
-			return;
-		}
-		$columns = array();
-		foreach ( $this->split( $i, $from ) as $part ) {
-			if ( $part[0] + 1 !== $part[1] || ! isset( $tables[ strtolower( trim( $this->t[ $part[0] ], '`' ) ) ] ) ) {
-				return;
-			}
-			array_unshift( $columns, $this->t[ $part[0] ] . '.option_name' );
-			$columns[] = $this->t[ $part[0] ] . '.autoload';
-		}
-		$found = $this->find( 'SELECT ' . implode( ', ', $columns ), $from, $count );
-		if ( null !== $found ) {
-			$options = array();
-			$groups  = array();
-			foreach ( $found as $values ) {
-				$half    = intdiv( count( $values ), 2 );
-				$options = array_merge( $options, array_slice( $values, 0, $half ) );
-				$groups  = array_merge( $groups, array_slice( $values, $half ) );
-			}
-			$options        = array_unique( $options );
-			$this->names    = array_merge( Sql::named( 'options', '/', $options ), Sql::named( 'options', '?', array_unique( $groups ) ) );
-			$this->table    = 'options';
-			$this->expected = count( $options );
-		}
-	}
-
-	/** All rows of these tables. */
-	private function all_of( array $tables ): void {
-		$this->names = array_map( array( Sql::class, 'short' ), array_values( $tables ) ) ?: array( '*' );
-	}
-
-	/** Rows found with the tokens of this statement from an index on; null if they cannot be looked for. */
-	private function find( string $select, int $i, int $end, string $suffix = '' ): ?array {
-		$condition = array_slice( $this->u, $i, $end - $i );
-		if ( $this->is_cut || in_array( 'SELECT', $condition, true ) || preg_grep( '/^(@|[?]$)/', $condition ) || preg_grep( UNSTABLE, $condition ) ) {
-			return null;
-		}
-		$sql = $select;
-		foreach ( array_slice( $this->t, $i, $end - $i ) as $token ) {
-			$sql .= '(' === $token ? $token : " $token";
-		}
-		$found = ( $this->find )( "$sql$suffix LIMIT " . ( MAX_ROWS + 1 ) );
-		return null === $found || count( $found ) > MAX_ROWS ? null : $found;
-	}
-
-	/**
-	 * The rows of a table for which a condition is true.
-	 *
-	 * @param string $alias    How the statement names the table.
-	 * @param string $written  The table's name in the database.
-	 * @param int    $where    Index of WHERE, or of what follows the tables.
-	 * @param array  $assigned Tokens that are assigned, by column; empty if rows are deleted.
-	 */
-	private function rows( string $alias, string $written, int $where, array $assigned ): void {
-		$table = Sql::short( $written );
-		$this->all_of( array( $written ) );
-		if ( ! isset( IDENTITIES[ $table ] ) || 'WHERE' !== ( $this->u[ $where ] ?? '' ) ) {
-			return;
-		}
-		list( $row, $group ) = IDENTITIES[ $table ];
-
-		$end         = Sql::find( $this->u, array( 'ORDER' => 1, 'LIMIT' => 1, 'RETURNING' => 1 ), $where, count( $this->t ) );
-		$constraints = Sql::constraints( $this->t, $this->u, $where + 1, $end );
-		$ids         = Sql::only( $constraints, $alias, $row );
-		$parents     = array();
-		$slugs       = array();
-		$groups      = '' === $group ? array() : Sql::only( $constraints, $alias, $group );
-		if ( null === $ids || null === $groups || 'posts' === $table ) {
-			$groups  = '' === $group ? array() : null;
-			$columns = $row . ( '' === $group ? '' : ", $group" ) . ( 'posts' === $table ? ', post_parent, post_name' : '' );
-			$select  = "SELECT $columns, COUNT(*) FROM `$written`" . ( $alias === $written ? '' : " AS `$alias`" );
-			if ( null !== $ids ) {
-				// By identity, since the condition may have functions or long texts.
-				$found = count( $ids ) > MAX_ROWS ? null : ( $this->find )( "$select WHERE $row IN ('" . implode( "','", array_map( 'addslashes', $ids ) ) . "') GROUP BY $columns", true );
-			} else {
-				$found = $this->find( $select, $where, $end, " GROUP BY $columns" );
-			}
-			if ( null === $found ) {
-				return;
-			}
-			$ids            = $ids ?? array_unique( array_column( $found, 0 ) );
-			$groups         = $groups ?? array_unique( array_column( $found, 1 ) );
-			$this->table    = $table;
-			$this->expected = 0;
-			foreach ( $found as $values ) {
-				$this->expected += (int) end( $values );
-				if ( 'posts' === $table && 'revision' === strtolower( $values[1] ) ) {
-					$parents[] = $values[2];
-				}
-			}
-			$slugs = 'posts' === $table ? array_column( $found, 3 ) : array();
-		}
-		foreach ( array( $row => 'ids', $group => 'groups' ) as $column => $values ) {
-			if ( '' !== $column && isset( $assigned[ $column ] ) ) {
-				$value = Sql::value( $column, $assigned[ $column ] );
-				if ( 'taxonomy' === $column && array( $value ) !== array_values( $groups ) ) {
-					return;
-				}
-				$$values = array_merge( $$values, array( $value ) );
-			}
-		}
-		if ( 'posts' === $table && in_array( 'revision', $groups, true ) && array_intersect_key( $assigned, array( 'post_parent' => 0, 'post_type' => 0 ) ) ) {
-			$parents[] = Sql::value( 'post_parent', $assigned['post_parent'] ?? '?' );
-		}
-		if ( 'posts' === $table && isset( $assigned['post_name'] ) ) {
-			$slugs[] = Sql::value( 'post_name', $assigned['post_name'] );
-		}
-		$names = array_merge( Sql::named( $table, '/', $ids ), Sql::named( $table, '?', $groups ), Sql::named( $table, '?revision/', $parents ), Sql::named( 'slugs', '/', $slugs ) );
-		if ( in_array( $table, $names, true ) ) {
-			return;
-		}
-		if ( 'usermeta' === $table ) {
-			$names = Sql::with_sessions( $names, isset( $assigned['meta_key'] ) ? null : Sql::are_sessions( $constraints, $alias ) );
-		}
-		$this->names = $names;
 	}
 }
 
@@ -956,11 +576,11 @@ final class Reports {
 		if ( ! self::$is_manual && 0 === substr_compare( $sql, 'SELECT', strspn( $sql, " \t\r\n(" ), 6, true ) ) {
 			return;
 		}
-		$verb       = Sql::verb( $sql );
+		$verb       = Write::verb( $sql );
 		$write      = Write::of( $sql, array( self::class, 'find' ) );
 		$is_by_read = $write && $write->names && Record::marks( $write->names );
 		if ( $write && $write->names ) {
-			self::announce( $write->names, $is_by_read );
+			self::announce( $write->names, $is_by_read, $write->value );
 		}
 		if ( $write && ( $write->inserts || $write->table ) ) {
 			self::$last = array( $sql, $write );
@@ -990,14 +610,14 @@ final class Reports {
 		self::$last          = null;
 		if ( $wpdb->last_query !== $sql ) {
 			// It was changed, or has not been sent yet.
-			self::announce( Sql::completed( array( $write->inserts ?: $write->table ) ) );
+			self::announce( Write::completed( array( $write->inserts ?: $write->table ) ) );
 		} elseif ( $write->inserts ) {
 			if ( '' === (string) $wpdb->last_error && $wpdb->insert_id > 0 ) {
 				self::announce( array( $write->inserts . '/' . (int) $wpdb->insert_id ) );
 				self::$inserted[ $write->inserts ] = 1 + ( self::$inserted[ $write->inserts ] ?? 0 );
 			}
 		} elseif ( (int) $wpdb->rows_affected > $write->expected + ( self::$is_open ? self::$inserted[ $write->table ] ?? 0 : 0 ) ) {
-			self::announce( Sql::completed( array( $write->table ) ) );
+			self::announce( Write::completed( array( $write->table ) ) );
 		}
 	}
 
@@ -1050,8 +670,11 @@ final class Reports {
 		}
 	}
 
-	/** Announces that these names will be written. Writes of a rendering that svc-server has requested are of another kind. */
-	private static function announce( array $names, bool $is_by_read = false ): void {
+	/**
+	 * Announces that these names will be written. Writes of a rendering that svc-server has requested are of another kind. If only the value of an option
+	 * is, svc-server compares it with the value before.
+	 */
+	private static function announce( array $names, bool $is_by_read = false, ?string $value = null ): void {
 		global $wpdb;
 		try {
 			$writer = isset( $wpdb->dbh->thread_id ) ? (int) $wpdb->dbh->thread_id : self::$writer;
@@ -1062,13 +685,22 @@ final class Reports {
 			// The site has connected again, and its last statement may have been sent again.
 			$names           = array_merge( array_keys( self::$announced ), $names );
 			self::$announced = array();
+			$value           = null;
+		}
+		$kind = $is_by_read ? 'r' : 'b';
+		if ( null !== $value && ! isset( self::$announced[ $names[0] ] ) && ! in_array( 'options?jobs', $names, true ) ) {
+			$option = implode( "\n", array_unique( $names ) ) . "\n" . self::summary( $value );
+			if ( strlen( $option ) <= MAX_NAME ) {
+				$names = array( $option );
+				$kind  = $is_by_read ? 'p' : 'o';
+			}
 		}
 		$rows = array();
 		foreach ( $names as $name ) {
 			$table = strtok( (string) $name, '/?^' );
 			if ( ! isset( self::$announced[ $name ] ) && ! isset( self::$announced[ $table ] ) && ! isset( self::$announced['*'] ) ) {
 				self::$announced[ $name ] = true;
-				$rows[]                   = "($writer,'" . ( $is_by_read ? 'r' : 'b' ) . "',0x" . bin2hex( (string) $name ) . ')';
+				$rows[]                   = "($writer,'$kind',0x" . bin2hex( (string) $name ) . ')';
 			}
 		}
 		if ( ! $rows ) {
@@ -1086,6 +718,21 @@ final class Reports {
 		self::$begun  = self::$begun ?: microtime( true );
 		self::$writer = $writer;
 		self::send( $rows );
+	}
+
+	/** A value as svc-server compares it: hashes of it without digits, and without times, and the times. */
+	private static function summary( string $value ): string {
+		$times = array();
+		$rest  = preg_replace_callback(
+			'/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?<!\d)[12]\d{9}(?!\d)/',
+			static function ( $match ) use ( &$times ) {
+				$times[] = ctype_digit( $match[0] ) ? $match[0] : (int) strtotime( "$match[0] UTC" );
+				return 't';
+			},
+			$value
+		);
+		$parts = array( preg_replace( '/\d+/', '', $value ), $rest );
+		return implode( ' ', array_merge( array_map( static fn( $part ) => substr( md5( (string) $part ), 0, 16 ), $parts ), $times ) );
 	}
 
 	/** At the end of the process. What is written still later is announced again. */
@@ -1471,7 +1118,7 @@ final class Record {
 				return;
 			}
 			// What these read is in other tables, whatever their texts are.
-			$sql = preg_match( self::WRITES, $sql ) ? Sql::without_long_texts( $sql ) : $sql;
+			$sql = preg_match( self::WRITES, $sql ) ? Write::without_long_texts( $sql ) : $sql;
 		}
 		if ( 0 === strpos( $sql, 'SELECT option_name, option_value FROM ' ) && in_array( 'wp_load_alloptions', array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 16 ), 'function' ), true ) ) {
 			// Named if somebody reads all of them.
@@ -1673,8 +1320,8 @@ final class Record {
 		$record  = array(
 			'v'        => 2,
 			'parts'    => array_keys( self::$parts ),
-			'prefix'   => Sql::$prefix,
-			'database' => Sql::$database,
+			'prefix'   => Site::$prefix,
+			'database' => Site::$database,
 			'start'    => (int) ( $_SERVER['REQUEST_TIME'] ?? 0 ),
 			'end'      => time(),
 			// PHP loads time zones slowly.
@@ -1855,7 +1502,7 @@ function status(): array {
 	$test       = $is_network ? null : Reports::test();
 	$cache      = wp_using_ext_object_cache();
 	return array(
-		'connector'    => 7,
+		'connector'    => 8,
 		'wordpress'    => get_bloginfo( 'version' ),
 		'php'          => PHP_VERSION,
 		'multisite'    => $is_network,
@@ -1866,8 +1513,8 @@ function status(): array {
 }
 
 if ( ! is_multisite() && isset( $GLOBALS['wpdb'] ) ) {
-	Sql::$prefix   = strtolower( $GLOBALS['wpdb']->prefix );
-	Sql::$database = (string) ( $GLOBALS['wpdb']->dbname ?? DB_NAME );
+	Site::$prefix   = strtolower( $GLOBALS['wpdb']->prefix );
+	Site::$database = (string) ( $GLOBALS['wpdb']->dbname ?? DB_NAME );
 	add_filter( 'query', __NAMESPACE__ . '\on_query', PHP_INT_MAX );
 	if ( isset( $_SERVER['HTTP_X_SVC_RECORD'] ) ) {
 		Record::start();

@@ -6,6 +6,7 @@
 
 pub mod binlog;
 pub mod counter;
+mod option_values;
 mod poller;
 pub mod reports;
 

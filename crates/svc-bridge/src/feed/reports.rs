@@ -15,6 +15,7 @@ use mysql::{Conn, Opts, prelude::Queryable as _};
 
 use super::{
     Feed, Unavailable, Unknown,
+    option_values::{OptionValue, OptionValues},
     poller::{Poll, Poller},
 };
 use crate::{
@@ -70,6 +71,7 @@ impl Reports {
             reported: HashMap::new(),
             writing: HashMap::new(),
             by_reads: HashMap::new(),
+            options: OptionValues::default(),
         };
         let poller = Poller::start(opts, poll).map_err(|error| Unavailable(error.to_string()))?;
         Ok(Reports { poller, changes })
@@ -142,6 +144,8 @@ struct Reading {
     writing: HashMap<u64, HashSet<String>>,
     /// What renderings of reads are writing, by connection.
     by_reads: HashMap<u64, Vec<Name>>,
+    /// The values of options that were reported.
+    options: OptionValues,
 }
 
 impl Reading {
@@ -157,6 +161,7 @@ impl Reading {
         self.written.clear();
         self.writing.clear();
         self.by_reads.clear();
+        self.options.forget(None);
         for writer in self.changes.writers() {
             self.changes.ended(writer, self.base);
         }
@@ -202,8 +207,8 @@ impl Reading {
     }
 
     fn apply(&mut self, rows: Vec<Row>) {
-        let mut rows = rows.into_iter().filter(|row| row.0 > self.read).peekable();
-        let mut last = self.read;
+        let (read, mut last) = (self.read, self.read);
+        let mut rows = rows.into_iter().filter(|row| row.0 > read).peekable();
         while let Some((seq, at, writer, kind, name)) = rows.next() {
             last = seq;
             match &*kind {
@@ -213,17 +218,19 @@ impl Reading {
                         last = seq;
                         names.push(Name::parse(&String::from_utf8_lossy(&name)));
                     }
-                    let tables = names.iter().map(|name| name.table_name().unwrap_or("*").to_owned());
-                    self.writing.entry(writer).or_default().extend(tables);
-                    self.changes.begun(writer, &names, self.base + last);
+                    self.forget_options(&names);
+                    self.begun(writer, &names, last);
                 }
                 "r" => {
-                    let name = Name::parse(&String::from_utf8_lossy(&name));
-                    let table = name.table_name().unwrap_or("*").to_owned();
-                    self.writing.entry(writer).or_default().insert(table);
-                    self.changes.changed_by_reads(std::slice::from_ref(&name), self.base + last);
-                    self.by_reads.entry(writer).or_default().push(name);
+                    let names = vec![Name::parse(&String::from_utf8_lossy(&name))];
+                    self.forget_options(&names);
+                    self.begun_by_read(writer, names, last);
                 }
+                // The value of an option.
+                "o" | "p" => match self.option(&String::from_utf8_lossy(&name), at, kind == "p") {
+                    (names, true) => self.begun_by_read(writer, names, last),
+                    (names, false) => self.begun(writer, &names, last),
+                },
                 "e" => {
                     if let Some(names) = self.by_reads.remove(&writer) {
                         self.changes.changed_by_reads(&names, self.base + last);
@@ -236,6 +243,46 @@ impl Reading {
             }
         }
         self.read = last;
+    }
+
+    /// The option and its group that a report of a value names, and whether the write is one of a rendering, or as those of renderings.
+    fn option(&mut self, report: &str, at: i64, is_by_read: bool) -> (Vec<Name>, bool) {
+        let mut lines = report.split('\n');
+        let names = [lines.next(), lines.next()].map(|name| Name::parse(name.unwrap_or_default())).to_vec();
+        let Some(value) = lines.next().and_then(OptionValue::parse) else { return (vec![Name::All], false) };
+        let Name::Row(_, option) = &names[0] else { return (vec![Name::All], false) };
+        let before = self.options.last(option.as_bytes());
+        let is_alike = self.options.add(option.as_bytes(), before.as_ref(), value, at, is_by_read);
+        (names, is_by_read || is_alike)
+    }
+
+    /// Options with these names get values that are not reported.
+    fn forget_options(&mut self, names: &[Name]) {
+        for name in names {
+            match name {
+                Name::Row(table, option) if &**table == "options" => self.options.forget(Some(option.as_bytes())),
+                Name::All | Name::Table(_) if name.table_name().is_none_or(|table| table == "options") => {
+                    self.options.forget(None);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn begun(&mut self, writer: u64, names: &[Name], seq: u64) {
+        self.writes(writer, names);
+        self.changes.begun(writer, names, self.base + seq);
+    }
+
+    fn begun_by_read(&mut self, writer: u64, names: Vec<Name>, seq: u64) {
+        self.writes(writer, &names);
+        self.changes.changed_by_reads(&names, self.base + seq);
+        self.by_reads.entry(writer).or_default().extend(names);
+    }
+
+    fn writes(&mut self, writer: u64, names: &[Name]) {
+        let tables = names.iter().map(|name| name.table_name().unwrap_or("*").to_owned());
+        self.writing.entry(writer).or_default().extend(tables);
     }
 
     /// Ends the writes of connections that are gone.
@@ -257,6 +304,7 @@ impl Reading {
             self.changes.abandoned(writer, self.position());
             let by_reads = self.by_reads.remove(&writer).unwrap_or_default();
             let tables = by_reads.iter().map(|name| name.table_name().map_or(Name::All, Name::table));
+            self.options.forget(None);
             self.changes.changed(&tables.collect::<Vec<_>>(), self.position());
             self.writing.remove(&writer);
         }
@@ -293,6 +341,7 @@ impl Reading {
         }
         if !others.is_empty() {
             tracing::debug!(?others, "another program has written");
+            self.forget_options(&others);
             self.base += 1;
             self.changes.changed(&others, self.position());
         }

@@ -10,6 +10,7 @@ mod reports;
 mod server;
 mod statements;
 mod volume;
+mod writes;
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Reports of the connector in a real database, and writes of other programs.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use mysql::prelude::Queryable as _;
 use svc_bridge::{
@@ -61,6 +61,26 @@ async fn a_write_of_a_read_ends_what_has_read_it_as_well() {
     feed.catch_up().await.unwrap();
     drop(writer);
     ends(&feed, &other, "the writer is gone").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_option_with_a_time_changes_as_by_reads() {
+    let Some(server) = Server::start(&[]) else { return };
+    let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();
+    let writer = server.connect();
+    let id = u64::from(writer.connection_id());
+    let now = i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_secs()).unwrap();
+    let value = |rest: &str, time: i64| format!("options/a\noptions?off\n1f {rest} {time}");
+    let set = |value: &str| report(&server, &[(id, "o", value), (id, "e", "")]);
+    set(&value("2a", now + 3600));
+    // Changes by reads are no errors here: whether they matter is known for a route.
+    let response = rendered(&feed, &["options/a"]).await;
+    set(&value("2a", now + 3601));
+    assert!(!is_same(&feed, &response).await);
+    assert_eq!(response.changed_by_reads(), Some(vec!["options/a".into()]), "the time has moved with the clock");
+    set(&value("2a", now + 7200));
+    assert!(!is_same(&feed, &response).await);
+    assert_eq!(response.changed_by_reads(), None, "another time");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! A private MariaDB server with a binary log, stopped with its value.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -84,10 +84,11 @@ impl Server {
     }
 
     pub(crate) fn options(&self, schema: Option<&str>, user: &str) -> OptsBuilder {
-        OptsBuilder::new()
-            .socket(Some(self.folder.path().join("s").display().to_string()))
-            .user(Some(user))
-            .db_name(schema)
+        OptsBuilder::new().socket(Some(self.socket().display().to_string())).user(Some(user)).db_name(schema)
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.path().join("s")
     }
 
     fn connect_to(&self, schema: Option<&str>) -> Conn {
@@ -133,7 +134,7 @@ impl Server {
     /// Lets a path lead to this server, whose address others may have been at.
     pub(crate) fn take_over(&self, path: &Path) {
         let new = path.with_extension("new");
-        std::os::unix::fs::symlink(self.folder.path().join("s"), &new).unwrap();
+        std::os::unix::fs::symlink(self.socket(), &new).unwrap();
         std::fs::rename(new, path).unwrap();
     }
 

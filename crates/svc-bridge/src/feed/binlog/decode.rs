@@ -2,21 +2,15 @@
 //!
 //! Events of MariaDB and MySQL, compressed ones as well. An event that may be a change and is not understood changes everything.
 
-use std::{
-    collections::HashMap,
-    fmt::Write as _,
-    hash::{DefaultHasher, Hasher as _},
-    io::Read as _,
-    sync::Arc,
-};
+use std::{collections::HashMap, fmt::Write as _, io::Read as _, sync::Arc};
 
 use super::{
+    super::option_values::{OptionValue, OptionValues},
     bytes::Bytes,
     point::Point,
     row::{Column, Form, Operation, Rows, TableMap, Value, integer},
     schema::{ColumnPlace, Schema, Site, Wanted},
     statement::{Effect, effect},
-    times::Timed,
     written::Written,
 };
 use crate::{
@@ -437,10 +431,7 @@ impl Decoder {
         let (others, by_reads) = (&mut self.written, &mut self.by_reads);
         let added = data.and_then(|data| {
             rows.each(data, &layout.columns, |first, second| {
-                let is_alike = by_reads.are_alike(layout, first, second, time);
-                if is_by_read {
-                    by_reads.remember(layout, second);
-                }
+                let is_alike = by_reads.are_alike(layout, first, second, time, is_by_read);
                 let written = if is_by_read || is_alike { &mut by_reads.written } else { &mut *others };
                 add_row(written, short, &rows, layout, first, second)
             })
@@ -465,43 +456,27 @@ impl Decoder {
 #[derive(Debug, Default)]
 struct ByReads {
     written: Written,
-    /// Hashes of what they last wrote into options, without digits.
-    values: HashMap<Vec<u8>, u64>,
-    /// What was last written into options with times, and when, by anybody.
-    times: HashMap<Vec<u8>, (u32, Timed)>,
+    options: OptionValues,
 }
 
-/// Most options of which such a hash is remembered.
-const OPTIONS: usize = 1_000;
-
 impl ByReads {
-    /// Whether a row is changed as renderings change it, by whatever request: an option that they write as well, and of which only digits differ, or
-    /// one of which only times differ, by as much as the clock since it was written before.
-    fn are_alike(&mut self, layout: &Layout, first: &[Value<'_>], second: Option<&[Value<'_>]>, now: u32) -> bool {
+    /// Whether a row is that of an option that is changed as renderings change it.
+    fn are_alike(
+        &mut self,
+        layout: &Layout,
+        first: &[Value<'_>],
+        second: Option<&[Value<'_>]>,
+        now: u32,
+        is_by_read: bool,
+    ) -> bool {
         let (Some(second), Some(at)) = (second, layout.wanted.as_ref().and_then(|wanted| wanted.value)) else {
             return false;
         };
-        let (Some(before), Some(after)) = (option(layout, first), option(layout, second)) else { return false };
+        let Some(after) = option(layout, second) else { return false };
         let is_value = (0..first.len()).all(|column| column == at || first[column] == second[column]);
-        let next = Timed::read(after.1);
-        let last = self.times.get(before.0).filter(|(_, last)| is_value && *last == Timed::read(before.1));
-        let follows = last.is_some_and(|(then, last)| last.is_followed(&next, i64::from(now) - i64::from(*then)));
-        if self.times.len() >= OPTIONS {
-            self.times.clear();
-        }
-        self.times.insert(after.0.to_vec(), (now, next));
-        let rest = without_digits(before.1);
-        follows || is_value && rest == without_digits(after.1) && self.values.get(before.0) == Some(&rest)
-    }
-
-    /// Remembers what a rendering has written.
-    fn remember(&mut self, layout: &Layout, written: Option<&[Value<'_>]>) {
-        if let Some((name, value)) = written.and_then(|written| option(layout, written)) {
-            if self.values.len() >= OPTIONS {
-                self.values.clear();
-            }
-            self.values.insert(name.to_vec(), without_digits(value));
-        }
+        let before = if is_value { option(layout, first) } else { None };
+        let before = before.map(|(_, value)| OptionValue::read(value));
+        self.options.add(after.0, before.as_ref(), OptionValue::read(after.1), now.into(), is_by_read)
     }
 }
 
@@ -510,13 +485,6 @@ fn option<'a>(layout: &Layout, row: &[Value<'a>]) -> Option<(&'a [u8], &'a [u8])
     let wanted = layout.wanted.as_ref()?;
     let (Value::Bytes(name), Value::Bytes(value)) = (row[wanted.row.0], row[wanted.value?]) else { return None };
     Some((name, value))
-}
-
-/// A hash of a value without its digits.
-fn without_digits(value: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.split(u8::is_ascii_digit).filter(|part| !part.is_empty()).for_each(|part| hasher.write(part));
-    hasher.finish()
 }
 
 /// Adds the names of a row. `None` if it is not as expected; then the whole table has to be added.

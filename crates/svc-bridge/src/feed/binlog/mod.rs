@@ -17,7 +17,6 @@ mod schema;
 mod server;
 mod shared;
 mod statement;
-mod times;
 mod written;
 
 use std::{
