@@ -62,8 +62,18 @@ const NUMBERED = array( 'posts', 'comments', 'terms', 'term_taxonomy', 'users' )
 /** Identity columns with texts; the others are numbers. */
 const TEXTS = array( 'option_name', 'autoload', 'post_type', 'post_name', 'taxonomy' );
 
-/** Functions of time and chance, and of the session. */
-const UNSTABLE = 'NOW|CUR(DATE|TIME)|CURRENT_(DATE|TIME|TIMESTAMP|USER)|LOCALTIME(STAMP)?|UTC_(DATE|TIME|TIMESTAMP)|SYSDATE|RAND|RANDOM_BYTES|UUID(_SHORT)?|SLEEP|BENCHMARK|(GET|RELEASE|IS_FREE|IS_USED)(_ALL)?_LOCKS?|LAST_INSERT_ID|LASTVAL|NEXTVAL|SETVAL|CONNECTION_ID|ROW_COUNT|LOAD_FILE';
+/** Longest texts of columns, in bytes: the database cuts longer ones. */
+const LENGTHS = array(
+	'post_type' => 20,
+	'autoload'  => 20,
+	'taxonomy'  => 32,
+);
+
+/** Words in front of a parenthesis with which a condition finds the same rows again. */
+const STABLE = 'IN|AND|OR|XOR|NOT|LIKE|REGEXP|RLIKE|BETWEEN|IF|IFNULL|NULLIF|COALESCE|CONCAT|CONCAT_WS|LOWER|UPPER|LENGTH|CHAR_LENGTH|SUBSTR|SUBSTRING|LEFT|RIGHT|TRIM|REPLACE|INSTR|LOCATE|FIND_IN_SET|ABS|MOD|CAST|CONVERT|DATE|YEAR|MONTH|DAY';
+
+/** Words without a parenthesis with which it may find others. */
+const UNSTABLE = 'SELECT|TABLE|NEXT|PREVIOUS|CURRENT_\w+|LOCALTIME\w*|UTC_\w+|SYSDATE|ROWNUM';
 
 /**
  * The secret, or an empty string if none is installed.
@@ -133,10 +143,10 @@ final class Site {
  */
 final class Write {
 	/** Texts, quoted names, and comments. */
-	const QUOTED = '~\'(?:[^\'\\\\]++|\\\\.|\'\')*+\'|"(?:[^"\\\\]++|\\\\.|"")*+"|`[^`]*+`|\#[^\n]*+|--(?=\s|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/~s';
+	const QUOTED = '~\'(?:[^\'\\\\]++|\\\\.|\'\')*+(?:\'|(*COMMIT)(*F))|"(?:[^"\\\\]++|\\\\.|"")*+(?:"|(*COMMIT)(*F))|`[^`]*+(?:`|(*COMMIT)(*F))|\#[^\n]*+|--(?=[\x00-\x20\x7f]|\z)[^\n]*+|/\*(?!M?!)(?:[^*]++|\*(?!/))*+(?:\*/|(*COMMIT)(*F))~s';
 
 	/** The verb of a statement, after comments. */
-	const VERB = '~^(?:[\s(;]++|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/|\#[^\n]*+|--(?=\s)[^\n]*+)*+([a-zA-Z]++)~';
+	const VERB = '~^(?:[\s(;]++|/\*(?!M?!)(?:[^*]++|\*(?!/))*+\*/|\#[^\n]*+|--(?=[\x00-\x20\x7f])[^\n]*+)*+([a-zA-Z]++)~';
 
 	/** Statements that write no data. */
 	const HARMLESS = '/^(SELECT|SHOW|SET|DESC|DESCRIBE|EXPLAIN|USE|BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|LOCK|UNLOCK|KILL|FLUSH|CHECK|CHECKSUM|OPTIMIZE|HELP|DO|VALUES|HANDLER|GRANT|REVOKE)$/';
@@ -172,15 +182,16 @@ final class Write {
 	/** Examines a statement. Returns null if it only reads. */
 	public static function of( string $sql, callable $find ): ?self {
 		$verb = self::verb( $sql );
+		$write = new self();
 		if ( preg_match( self::HARMLESS, $verb ) ) {
-			return null;
+			// These may have another statement: SET STATEMENT … FOR …, BEGIN NOT ATOMIC ….
+			return ( 'SET' === $verb || 'BEGIN' === $verb ) && preg_match( '~\b(?:STATEMENT|NOT)\b~i', $sql ) ? $write : null;
 		}
-		$write       = new self();
 		$write->find = $find;
 		$plain       = $write->plain( $sql );
 		if ( null === $plain ) {
 			// Only the beginning: the table is enough where nothing else can be written.
-			if ( preg_match( '~^\s*(?:INSERT|REPLACE) ' . self::OPTIONS . '(' . self::NAME . ')(?![$\w.])~i', str_replace( '`', '', substr( $sql, 0, 1024 ) ), $match ) ) {
+			if ( preg_match( '~^\s*(?:INSERT|REPLACE)\s+' . str_replace( ' ', '\s+', self::OPTIONS ) . '(?:`?[$\w]+`?\s*\.\s*)?`?([$\w]+)`?\s*(?:\(|\s(?:VALUES?|SELECT|SET)\b)~i', substr( $sql, 0, 1024 ), $match ) ) {
 				$write->names = array( Site::short( $match[1] ) );
 			}
 		} elseif ( 'WITH' === $verb && ! preg_match( '~' . self::B . '(?:UPDATE|DELETE|INSERT|REPLACE)' . self::E . '~i', $plain ) ) {
@@ -233,13 +244,17 @@ final class Write {
 		if ( null === $plain || strlen( $plain ) > MAX_SQL || preg_match( '~["{]|/\*|[^\x00-\x7f]~', $plain ) || substr_count( $plain, '\'' ) !== 2 * count( $this->texts ) || substr_count( $plain, '`' ) !== $n_names ) {
 			return null;
 		}
-		$plain = trim( preg_replace( array( '~\s+~', '~ ?([(),=.;]) ?~' ), array( ' ', '$1' ), $plain ), '; ' );
-		return false === strpos( $plain, ';' ) ? $plain : null;
+		// A word directly after a number with a point would be taken for a part of it.
+		if ( preg_match( '~(?<![$\w`.])\d+\.\s*[a-z_]|\.\d+[a-z_]~i', $plain ) ) {
+			return null;
+		}
+		$plain = trim( (string) preg_replace( array( '~\s+~', '~ ?([(),=.;]) ?~' ), array( ' ', '$1' ), $plain ), '; ' );
+		return '' !== $plain && false === strpos( $plain, ';' ) ? $plain : null;
 	}
 
 	/** A part of the plain statement as SQL; null if a text in it is too long, or the database would find other rows than the statement does. */
 	private function sql( string $plain ): ?string {
-		$is_known = ! preg_match( '~@|' . self::B . '(?:SELECT|TABLE|' . UNSTABLE . ')' . self::E . '~i', $plain );
+		$is_known = 0 === preg_match( '~@|' . self::B . '(?:' . UNSTABLE . ')' . self::E . '|(?<![$\w])(?!(?:' . STABLE . ')\()[$\w]+\(~i', $plain );
 		$sql      = preg_replace( '~`([$\w]+)~', '`$1`', $plain );
 		$sql      = preg_replace_callback(
 			'~\'(\d+)\'~',
@@ -255,8 +270,8 @@ final class Write {
 
 	/** Tables: names at the beginning of a part, after commas, and after these words. There may be others among them, which does no harm. */
 	private static function tables( string $plain, string $words ): array {
-		preg_match_all( '~(?:^|,|' . self::B . "(?:$words)" . self::E . ')(?=[ (]*(?!\d+\b)(' . self::NAME . ')(?![$\w(]))~i', $plain, $found );
-		return $found[1] && count( $found[1] ) <= MAX_ROWS ? array_map( array( Site::class, 'short' ), $found[1] ) : array( '*' );
+		$n = preg_match_all( '~(?:^|,|' . self::B . "(?:$words)" . self::E . ')(?=[ (=]*(?!\d+\b)(' . self::NAME . ')(?![$\w(]))~i', $plain, $found );
+		return $n && $n <= MAX_ROWS ? array_map( array( Site::class, 'short' ), $found[1] ) : array( '*' );
 	}
 
 	/** Statements that define tables: all of those. */
@@ -276,7 +291,7 @@ final class Write {
 		}
 		$table       = Site::short( $part[2] );
 		$this->names = array( $table );
-		if ( ! isset( IDENTITIES[ $table ], $part[4] ) || preg_match_all( '~\(([^()]*+)\)~', $part[4], $rows ) > MAX_ROWS ) {
+		if ( ! isset( IDENTITIES[ $table ], $part[4] ) || ! preg_match_all( '~\(([^()]*+)\)~', $part[4], $rows ) || count( $rows[1] ) > MAX_ROWS ) {
 			return;
 		}
 		$columns = array_map( 'strtolower', preg_replace( '~^.*[.`]~', '', explode( ',', $part[3] ) ) );
@@ -333,7 +348,7 @@ final class Write {
 	private function keeps_identity( string $table, string $update ): bool {
 		foreach ( array_filter( array_merge( IDENTITIES[ $table ], array( 'option_id' ) ) ) as $column ) {
 			$update = preg_replace( "~(?<=,|UPDATE )`?$column=VALUES\(`?$column\)(?=,|$)~i", '', $update );
-			if ( preg_match( "~(?<![$\w])$column(?![$\w])~i", $update ) ) {
+			if ( null === $update || 0 !== preg_match( "~(?<![$\w])$column(?![$\w])~i", $update ) ) {
 				return false;
 			}
 		}
@@ -364,14 +379,13 @@ final class Write {
 			list( , $written, $alias, $set ) = $part + array( '', '', '', '' );
 		} else {
 			// Several tables, of which a DELETE may name those to write by their aliases.
-			$is_update   = preg_match( '~^UPDATE ' . self::OPTIONS . "(.*?){$b}SET{$e}~is", $plain, $part );
-			$this->names = self::tables( $is_update ? $part[1] : preg_replace( '~^DELETE ' . self::OPTIONS . '(?:FROM )?~i', '', $plain ), 'FROM|JOIN|STRAIGHT_JOIN|USING' );
+			$this->names = self::tables( (string) preg_replace( '~^(?:UPDATE|DELETE) ' . self::OPTIONS . '(?:FROM )?~i', '', $plain ), 'FROM|JOIN|STRAIGHT_JOIN|USING' );
 			return;
 		}
 		$this->names = array( Site::short( $written ) );
 		if ( isset( IDENTITIES[ $this->names[0] ] ) && isset( $part[4] ) ) {
-			$condition   = trim( preg_split( "~$b(?:ORDER BY|LIMIT|RETURNING)$e~i", $part[4], 2 )[0] );
-			$this->names = $this->rows( $this->names[0], $written, $alias, $condition, $set ) ?? $this->names;
+			$condition   = preg_split( "~$b(?:ORDER BY|LIMIT|RETURNING)$e~i", $part[4], 2 );
+			$this->names = $condition ? $this->rows( $this->names[0], $written, $alias, trim( $condition[0] ), $set ) ?? $this->names : $this->names;
 		}
 	}
 
@@ -405,7 +419,7 @@ final class Write {
 			$this->expected = 0;
 			foreach ( $found as $values ) {
 				$this->expected += (int) end( $values );
-				if ( 'posts' === $table && 'revision' === strtolower( $values[1] ) ) {
+				if ( 'posts' === $table && self::is_revision( $values[1] ) ) {
 					$parents[] = $values[2];
 				}
 			}
@@ -419,20 +433,25 @@ final class Write {
 		$ids    = array_merge( $ids, $this->assigned( $set, $row ) );
 		$groups = array_merge( $groups, $new );
 		if ( 'posts' === $table ) {
-			$parents = in_array( 'revision', $groups, true ) && ( $new || $parent ) ? array_merge( $parents, $parent ?: array( null ) ) : $parents;
+			$parents = array_filter( $groups, array( self::class, 'is_revision' ) ) && ( $new || $parent ) ? array_merge( $parents, $parent ?: array( null ) ) : $parents;
 			$slugs   = array_merge( $slugs, $this->assigned( $set, 'post_name' ) );
 		}
 		$names = array_merge( self::named( $table, '/', $ids ), self::named( $table, '?', $groups ), self::named( $table, '?revision/', $parents ), self::named( 'slugs', '/', $slugs ) );
 		if ( array_intersect( array( $table, 'slugs' ), $names ) ) {
 			return null;
 		}
-		if ( 'options' === $table && 2 === count( array_unique( $names ) ) && preg_match( '~^ ?`?option_value=\'(\d+)\'(?:,`?autoload=\'\d+\')? ?$~i', $set, $found ) ) {
+		if ( 'options' === $table && 2 === count( array_unique( $names ) ) && preg_match( '~^\(?`?option_name=\'\d+\'\)?$~i', $condition ) && preg_match( '~^ ?`?option_value=\'(\d+)\'(?:,`?autoload=\'\d+\')? ?$~i', $set, $found ) ) {
 			$this->value = $this->texts[ (int) $found[1] ];
 		}
 		if ( 'usermeta' === $table ) {
 			$names = self::with_sessions( $names, $this->assigned( $set, 'meta_key' ) ? null : $this->are_sessions( $this->only( $condition, 'meta_key' ) ?? array() ) );
 		}
 		return $names;
+	}
+
+	/** Whether a type is that of revisions. */
+	private static function is_revision( ?string $type ): bool {
+		return 'revision' === strtolower( rtrim( (string) $type, ' ' ) );
 	}
 
 	/** The values of which a column has one in each row for which a condition is true: as in the plain statement. Null if others are possible. */
@@ -442,10 +461,11 @@ final class Write {
 			$condition = $part[1];
 		}
 		// Only comparisons that must all be true.
-		if ( preg_match( '~[|&()]|' . self::B . '(?:OR|XOR|BETWEEN|CASE)' . self::E . '~i', preg_replace( "~$list~", ' ', $condition ) ) ) {
+		$flat = preg_replace( "~$list~", ' ', $condition );
+		if ( null === $flat || 0 !== preg_match( '~[|&()]|' . self::B . '(?:OR|XOR|BETWEEN|CASE)' . self::E . '~i', $flat ) ) {
 			return null;
 		}
-		foreach ( preg_split( '~' . self::B . 'AND' . self::E . '~i', $condition ) as $part ) {
+		foreach ( preg_split( '~' . self::B . 'AND' . self::E . '~i', $condition ) ?: array() as $part ) {
 			if ( preg_match( '~^(?:' . self::NAME . "\.)?`?$column(?:=(" . self::VALUE . ")| IN($list))$~i", trim( $part ), $found ) ) {
 				return explode( ',', trim( end( $found ), '()' ) );
 			}
@@ -468,9 +488,9 @@ final class Write {
 		$text = preg_match( '/^\'(\d+)\'$/', $value, $match ) ? $this->texts[ (int) $match[1] ] : null;
 		if ( ! in_array( $column, TEXTS, true ) ) {
 			$number = null === $text ? $value : substr( $text, 1, -1 );
-			return ctype_digit( $number ) ? ( ltrim( $number, '0' ) ?: '0' ) : null;
+			return ctype_digit( $number ) && strlen( $number ) < 20 ? ( ltrim( $number, '0' ) ?: '0' ) : null;
 		}
-		if ( null === $text || strlen( $text ) > MAX_NAME || preg_match( '/[^\x20-\x7e]|\\\\/', $text ) ) {
+		if ( null === $text || strlen( $text ) - 2 > ( LENGTHS[ $column ] ?? MAX_NAME - 2 ) || preg_match( '/[^\x20-\x7e]|\\\\/', $text ) ) {
 			return null;
 		}
 		return strtolower( rtrim( str_replace( $text[0] . $text[0], $text[0], substr( $text, 1, -1 ) ), ' ' ) );
@@ -561,6 +581,9 @@ final class Reports {
 	/** Number of rows that were inserted since the last end, by table: a transaction may change them, and only it sees them. @var int[] */
 	private static $inserted = array();
 
+	/** What was announced last and has not been sent yet. @var string|null */
+	private static $sql = null;
+
 	/** A statement whose new row is named after it, or whose rows are counted: its text and what it writes. @var array|null */
 	private static $last = null;
 
@@ -569,8 +592,11 @@ final class Reports {
 		if ( self::$last ) {
 			self::after_last();
 		}
+		// What was announced last has not been sent yet if WordPress first asks for the encodings of its table.
+		$is_sent = null === self::$sql || $GLOBALS['wpdb']->last_query === self::$sql;
+		self::$sql = $is_sent ? null : self::$sql;
 		// A persistent object cache may have the former values until the end of the request.
-		if ( self::$announced && ! self::$is_open && microtime( true ) - self::$begun > ( wp_using_ext_object_cache() ? 30 : 1 ) ) {
+		if ( $is_sent && self::$announced && ! self::$is_open && microtime( true ) - self::$begun > ( wp_using_ext_object_cache() ? 30 : 1 ) ) {
 			self::end();
 		}
 		if ( ! self::$is_manual && 0 === substr_compare( $sql, 'SELECT', strspn( $sql, " \t\r\n(" ), 6, true ) ) {
@@ -580,10 +606,15 @@ final class Reports {
 		$write      = Write::of( $sql, array( self::class, 'find' ) );
 		$is_by_read = $write && $write->names && Record::marks( $write->names );
 		if ( $write && $write->names ) {
-			self::announce( $write->names, $is_by_read, $write->value );
+			self::announce( $write->names, $is_by_read, self::$is_open || self::$is_manual ? null : $write->value );
+			self::$sql = $sql;
 		}
 		if ( $write && ( $write->inserts || $write->table ) ) {
-			self::$last = array( $sql, $write );
+			self::$last = array( $sql, $write, $is_by_read );
+			if ( ! preg_match( '/^\s*(?:insert|replace|update|delete)\s/i', $sql ) ) {
+				// WordPress does not count the rows of these.
+				self::announce( Write::completed( array( $write->inserts ?: $write->table ) ) );
+			}
 		}
 		self::follow( $verb, $sql );
 		self::mark( $is_by_read && ! self::$is_open && preg_match( '/^(INSERT|REPLACE|UPDATE|DELETE)$/', $verb ) );
@@ -606,8 +637,8 @@ final class Reports {
 	/** Names what the last statement wrote and was not known before. */
 	private static function after_last(): void {
 		global $wpdb;
-		list( $sql, $write ) = self::$last;
-		self::$last          = null;
+		list( $sql, $write, $is_by_read ) = self::$last;
+		self::$last                       = null;
 		if ( $wpdb->last_query !== $sql ) {
 			// It was changed, or has not been sent yet.
 			self::announce( Write::completed( array( $write->inserts ?: $write->table ) ) );
@@ -616,6 +647,9 @@ final class Reports {
 				self::announce( array( $write->inserts . '/' . (int) $wpdb->insert_id ) );
 				self::$inserted[ $write->inserts ] = 1 + ( self::$inserted[ $write->inserts ] ?? 0 );
 			}
+		} elseif ( null !== $write->value && ( '' !== (string) $wpdb->last_error || 0 === (int) $wpdb->rows_affected ) ) {
+			// The option does not have the announced value.
+			self::announce( $write->names, $is_by_read );
 		} elseif ( (int) $wpdb->rows_affected > $write->expected + ( self::$is_open ? self::$inserted[ $write->table ] ?? 0 : 0 ) ) {
 			self::announce( Write::completed( array( $write->table ) ) );
 		}
@@ -683,19 +717,22 @@ final class Reports {
 		}
 		if ( $writer !== self::$writer && self::$announced ) {
 			// The site has connected again, and its last statement may have been sent again.
-			$names           = array_merge( array_keys( self::$announced ), $names );
+			$names           = array_merge( explode( "\n", implode( "\n", array_keys( self::$announced ) ) ), $names );
 			self::$announced = array();
 			$value           = null;
 		}
 		$kind = $is_by_read ? 'r' : 'b';
+		$rows = array();
 		if ( null !== $value && ! isset( self::$announced[ $names[0] ] ) && ! in_array( 'options?jobs', $names, true ) ) {
-			$option = implode( "\n", array_unique( $names ) ) . "\n" . self::summary( $value );
-			if ( strlen( $option ) <= MAX_NAME ) {
-				$names = array( $option );
-				$kind  = $is_by_read ? 'p' : 'o';
+			$option = implode( "\n", $names );
+			$report = "$option\n" . self::summary( $value );
+			if ( strlen( $report ) <= MAX_NAME ) {
+				// Each time: it may have another value.
+				self::$announced[ $option ] = true;
+				$rows[]                     = "($writer,'" . ( $is_by_read ? 'p' : 'o' ) . "',0x" . bin2hex( $report ) . ')';
+				$names                      = array();
 			}
 		}
-		$rows = array();
 		foreach ( $names as $name ) {
 			$table = strtok( (string) $name, '/?^' );
 			if ( ! isset( self::$announced[ $name ] ) && ! isset( self::$announced[ $table ] ) && ! isset( self::$announced['*'] ) ) {
@@ -726,13 +763,17 @@ final class Reports {
 		$rest  = preg_replace_callback(
 			'/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?<!\d)[12]\d{9}(?!\d)/',
 			static function ( $match ) use ( &$times ) {
-				$times[] = ctype_digit( $match[0] ) ? $match[0] : (int) strtotime( "$match[0] UTC" );
+				$time = ctype_digit( $match[0] ) ? $match[0] : strtotime( "$match[0] UTC" );
+				if ( false === $time ) {
+					return $match[0];
+				}
+				$times[] = $time;
 				return 't';
 			},
 			$value
 		);
-		$parts = array( preg_replace( '/\d+/', '', $value ), $rest );
-		return implode( ' ', array_merge( array_map( static fn( $part ) => substr( md5( (string) $part ), 0, 16 ), $parts ), $times ) );
+		$parts = array( preg_replace( '/\d+/', '', $value ) ?? $value, $rest ?? $value );
+		return implode( ' ', array_merge( array_map( static fn( $part ) => substr( md5( $part ), 0, 16 ), $parts ), $times ) );
 	}
 
 	/** At the end of the process. What is written still later is announced again. */

@@ -410,6 +410,8 @@ mod tests {
         let mut rows = found_with(json!({"sql": [sql]}), false);
         rows.looked_up(|sql| sql.contains("`term_id` FROM `wp_term_taxonomy`").then(|| vec!["7".to_owned()]));
         assert!(names(&rows).ends_with(" terms/7") && !rows.has_lookups(), "{}", names(&rows));
+        let sessions = found_with(json!({"sql": ["SELECT * FROM wp_usermeta WHERE umeta_id = 5"]}), false);
+        assert_eq!(names(&sessions), "sessions#umeta_id:5 usermeta#umeta_id:5");
     }
 
     #[test]

@@ -72,6 +72,7 @@ impl Reports {
             writing: HashMap::new(),
             by_reads: HashMap::new(),
             options: OptionValues::default(),
+            open_options: HashMap::new(),
         };
         let poller = Poller::start(opts, poll).map_err(|error| Unavailable(error.to_string()))?;
         Ok(Reports { poller, changes })
@@ -146,6 +147,8 @@ struct Reading {
     by_reads: HashMap<u64, Vec<Name>>,
     /// The values of options that were reported.
     options: OptionValues,
+    /// Options that each connection is writing.
+    open_options: HashMap<u64, Vec<Name>>,
 }
 
 impl Reading {
@@ -162,6 +165,7 @@ impl Reading {
         self.writing.clear();
         self.by_reads.clear();
         self.options.forget(None);
+        self.open_options.clear();
         for writer in self.changes.writers() {
             self.changes.ended(writer, self.base);
         }
@@ -218,16 +222,16 @@ impl Reading {
                         last = seq;
                         names.push(Name::parse(&String::from_utf8_lossy(&name)));
                     }
-                    self.forget_options(&names);
+                    self.open_options(writer, &names);
                     self.begun(writer, &names, last);
                 }
                 "r" => {
                     let names = vec![Name::parse(&String::from_utf8_lossy(&name))];
-                    self.forget_options(&names);
+                    self.open_options(writer, &names);
                     self.begun_by_read(writer, names, last);
                 }
                 // The value of an option.
-                "o" | "p" => match self.option(&String::from_utf8_lossy(&name), at, kind == "p") {
+                "o" | "p" => match self.option(writer, &String::from_utf8_lossy(&name), at, kind == "p") {
                     (names, true) => self.begun_by_read(writer, names, last),
                     (names, false) => self.begun(writer, &names, last),
                 },
@@ -235,6 +239,7 @@ impl Reading {
                     if let Some(names) = self.by_reads.remove(&writer) {
                         self.changes.changed_by_reads(&names, self.base + last);
                     }
+                    self.open_options.remove(&writer);
                     let tables = self.writing.remove(&writer).unwrap_or_default();
                     self.reported.extend(tables.into_iter().map(|table| (table, at)));
                     self.changes.ended(writer, self.base + last);
@@ -246,17 +251,32 @@ impl Reading {
     }
 
     /// The option and its group that a report of a value names, and whether the write is one of a rendering, or as those of renderings.
-    fn option(&mut self, report: &str, at: i64, is_by_read: bool) -> (Vec<Name>, bool) {
+    fn option(&mut self, writer: u64, report: &str, at: i64, is_by_read: bool) -> (Vec<Name>, bool) {
         let mut lines = report.split('\n');
         let names = [lines.next(), lines.next()].map(|name| Name::parse(name.unwrap_or_default())).to_vec();
         let Some(value) = lines.next().and_then(OptionValue::parse) else { return (vec![Name::All], false) };
         let Name::Row(_, option) = &names[0] else { return (vec![Name::All], false) };
         let before = self.options.last(option.as_bytes());
         let is_alike = self.options.add(option.as_bytes(), before.as_ref(), value, at, is_by_read);
-        (names, is_by_read || is_alike)
+        let is_same = |name: &Name| *name == names[0] || matches!(name, Name::All | Name::Table(_));
+        let is_open = |(by, open): (&u64, &Vec<Name>)| *by != writer && open.iter().any(is_same);
+        // Others may write in another order than they have announced it.
+        let is_alone = !self.open_options.iter().any(is_open);
+        if !is_alone {
+            self.options.forget(Some(option.as_bytes()));
+        }
+        self.open_options.entry(writer).or_default().push(names[0].clone());
+        (names, is_by_read || is_alike && is_alone)
     }
 
-    /// Options with these names get values that are not reported.
+    /// Options with these names get values that are not reported, by a writer that has not ended.
+    fn open_options(&mut self, writer: u64, names: &[Name]) {
+        let of_options = |name: &&Name| name.table_name().is_none_or(|table| table == "options");
+        self.open_options.entry(writer).or_default().extend(names.iter().filter(of_options).cloned());
+        self.forget_options(names);
+    }
+
+    /// The values of options with these names are not known.
     fn forget_options(&mut self, names: &[Name]) {
         for name in names {
             match name {
@@ -305,6 +325,7 @@ impl Reading {
             let by_reads = self.by_reads.remove(&writer).unwrap_or_default();
             let tables = by_reads.iter().map(|name| name.table_name().map_or(Name::All, Name::table));
             self.options.forget(None);
+            self.open_options.remove(&writer);
             self.changes.changed(&tables.collect::<Vec<_>>(), self.position());
             self.writing.remove(&writer);
         }

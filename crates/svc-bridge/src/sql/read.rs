@@ -320,7 +320,7 @@ impl Reader<'_> {
             let is_whole = table == "users" && !compares_login_with_text(s);
             let mut of_table = if is_whole { vec![whole(&table)] } else { found.names(alias, &table) };
             let is_wide = |name: &Name| name.without_condition().as_deref() == Some(&[Name::table(&*table)]);
-            if !site.has_images && of_table.iter().any(is_wide) {
+            if !site.has_images && table != "usermeta" && of_table.iter().any(is_wide) {
                 // As a whole, so that its rows are looked up if it is joined.
                 of_table = vec![whole(&table)];
             }

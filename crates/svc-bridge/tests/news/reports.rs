@@ -81,6 +81,22 @@ async fn an_option_with_a_time_changes_as_by_reads() {
     set(&value("2a", now + 7200));
     assert!(!is_same(&feed, &response).await);
     assert_eq!(response.changed_by_reads(), None, "another time");
+    for (rows, what) in [
+        (&[(id, "b", "options/a"), (id, "e", "")][..], "another value in between"),
+        (&[(id, "b", "options"), (id, "e", "")], "another value of any option in between"),
+        (&[(id + 1, "o", &value("2a", now + 7200)), (id, "e", "")], "somebody else is writing"),
+    ] {
+        set(&value("2a", now + 7200));
+        let response = rendered(&feed, &["options/a"]).await;
+        set(&value("2a", now + 7201));
+        feed.catch_up().await.unwrap();
+        assert!(response.changed_by_reads().is_some(), "before {what}");
+        report(&server, rows);
+        let response = rendered(&feed, &["options/a"]).await;
+        set(&value("2a", now + 7201));
+        feed.catch_up().await.unwrap();
+        assert_eq!(response.changed_by_reads(), None, "{what}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
