@@ -93,7 +93,7 @@ fn without_space(mut text: &str) -> &str {
         let is_line = text.starts_with('#')
             || text
                 .strip_prefix("--")
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_ascii_whitespace()));
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c == ' ' || c.is_ascii_control()));
         let is_executed = text.starts_with("/*!") || text.starts_with("/*M!");
         text = match text.strip_prefix("/*").filter(|_| !is_executed).and_then(|rest| rest.split_once("*/")) {
             Some((_, after)) => after,
