@@ -70,7 +70,7 @@ const LENGTHS = array(
 );
 
 /** Words in front of a parenthesis with which a condition finds the same rows again. */
-const STABLE = 'IN|AND|OR|XOR|NOT|LIKE|REGEXP|RLIKE|BETWEEN|IF|IFNULL|NULLIF|COALESCE|CONCAT|CONCAT_WS|LOWER|UPPER|LENGTH|CHAR_LENGTH|SUBSTR|SUBSTRING|LEFT|RIGHT|TRIM|REPLACE|INSTR|LOCATE|FIND_IN_SET|ABS|MOD|CAST|CONVERT|DATE|YEAR|MONTH|DAY';
+const STABLE = 'IN|AND|OR|XOR|NOT|LIKE|REGEXP|RLIKE|BETWEEN|WHEN|THEN|ELSE|CASE|IF|IFNULL|NULLIF|COALESCE|CONCAT|CONCAT_WS|LOWER|UPPER|LENGTH|CHAR_LENGTH|SUBSTR|SUBSTRING|LEFT|RIGHT|TRIM|REPLACE|INSTR|LOCATE|FIND_IN_SET|FIELD|MD5|GREATEST|LEAST|ROUND|FLOOR|CEIL|ABS|MOD|CAST|CONVERT|DECIMAL|CHAR|BINARY|SIGNED|UNSIGNED|DATE|YEAR|MONTH|DAY|DATE_ADD|DATE_SUB|DATEDIFF|DATE_FORMAT|JSON_EXTRACT|JSON_UNQUOTE';
 
 /** Words without a parenthesis with which it may find others. */
 const UNSTABLE = 'SELECT|TABLE|NEXT|PREVIOUS|CURRENT_\w+|LOCALTIME\w*|UTC_\w+|SYSDATE|ROWNUM';
@@ -191,7 +191,7 @@ final class Write {
 		$plain       = $write->plain( $sql );
 		if ( null === $plain ) {
 			// Only the beginning: the table is enough where nothing else can be written.
-			if ( preg_match( '~^\s*(?:INSERT|REPLACE)\s+' . str_replace( ' ', '\s+', self::OPTIONS ) . '(?:`?[$\w]+`?\s*\.\s*)?`?([$\w]+)`?\s*(?:\(|\s(?:VALUES?|SELECT|SET)\b)~i', substr( $sql, 0, 1024 ), $match ) ) {
+			if ( preg_match( '~^\s*(?:INSERT|REPLACE)\s+' . str_replace( ' ', '\s+', self::OPTIONS ) . '(?:`?[$\w]+`?\s*\.\s*)?`?([$\w]+)`?\s*(?:\(|\s(?:VALUES?|SELECT|SET|TABLE|PARTITION)\b)~i', substr( $sql, 0, 1024 ), $match ) ) {
 				$write->names = array( Site::short( $match[1] ) );
 			}
 		} elseif ( 'WITH' === $verb && ! preg_match( '~' . self::B . '(?:UPDATE|DELETE|INSERT|REPLACE)' . self::E . '~i', $plain ) ) {
@@ -241,11 +241,11 @@ final class Write {
 			$sql
 		);
 		// A quote that is left is the beginning of a text that does not end.
-		if ( null === $plain || strlen( $plain ) > MAX_SQL || preg_match( '~["{]|/\*|[^\x00-\x7f]~', $plain ) || substr_count( $plain, '\'' ) !== 2 * count( $this->texts ) || substr_count( $plain, '`' ) !== $n_names ) {
+		if ( null === $plain || strlen( $plain ) > MAX_SQL || preg_match( '~["{\\\\]|/\*|[^\x00-\x7f]~', $plain ) || substr_count( $plain, '\'' ) !== 2 * count( $this->texts ) || substr_count( $plain, '`' ) !== $n_names ) {
 			return null;
 		}
-		// A word directly after a number with a point would be taken for a part of it.
-		if ( preg_match( '~(?<![$\w`.])\d+\.\s*[a-z_]|\.\d+[a-z_]~i', $plain ) ) {
+		// A word directly after a number with a point or an exponent would be taken for a part of it.
+		if ( 0 !== preg_match( '~(?<![$\w`.])\d++\.(?!\d|e[+-]?\d)\s*+[a-z_]|\.\d++(?!e[+-]?\d)[a-z_]|(?<![$\w`])(?:\d++(?:\.\d*+)?|\.\d++)e[+-]?\d++[a-z_]~i', $plain ) ) {
 			return null;
 		}
 		$plain = trim( (string) preg_replace( array( '~\s+~', '~ ?([(),=.;]) ?~' ), array( ' ', '$1' ), $plain ), '; ' );
@@ -502,7 +502,7 @@ final class Write {
 	}
 
 	/** Names of rows or groups of a table with these values: as found in the database, or null where one is not known. */
-	private static function named( string $table, string $mark, array $values ): array {
+	public static function named( string $table, string $mark, array $values ): array {
 		if ( in_array( null, $values, true ) || count( $values ) > MAX_ROWS ) {
 			return array( $table );
 		}
@@ -551,7 +551,7 @@ final class Write {
  * without a report.
  */
 final class Reports {
-	/** What was announced since the last end: names as keys. @var true[] */
+	/** What was announced since the last end: names as keys, and of an option whose value was, the last report. @var array */
 	private static $announced = array();
 
 	/** The site's connection on which it was announced. */
@@ -593,7 +593,7 @@ final class Reports {
 			self::after_last();
 		}
 		// What was announced last has not been sent yet if WordPress first asks for the encodings of its table.
-		$is_sent = null === self::$sql || $GLOBALS['wpdb']->last_query === self::$sql;
+		$is_sent   = null === self::$sql || $GLOBALS['wpdb']->last_query === self::$sql || ! preg_match( '/^\s*+(?:SHOW FULL COLUMNS |SELECT CONVERT\()/i', $sql );
 		self::$sql = $is_sent ? null : self::$sql;
 		// A persistent object cache may have the former values until the end of the request.
 		if ( $is_sent && self::$announced && ! self::$is_open && microtime( true ) - self::$begun > ( wp_using_ext_object_cache() ? 30 : 1 ) ) {
@@ -632,6 +632,26 @@ final class Reports {
 			$is_set = false;
 		}
 		self::$is_marked = $is_set ? $is_by_read : null;
+	}
+
+	/**
+	 * Announces that a transient has changed which a persistent object cache has: no statement writes it. All have if no key is given.
+	 *
+	 * @param int $ends Seconds until it ends; 0 if it does not.
+	 */
+	public static function transient( string $group, ?string $key = null, int $ends = 0 ): void {
+		if ( null !== $key && preg_match( Record::NEUTRAL, "$group:$key" ) ) {
+			return;
+		}
+		try {
+			$names = null === $key ? array( "cache:$group" ) : Write::named( "cache:$group", '/', array( $key ) );
+			self::announce( $names, Record::marks( $names ) );
+			if ( null !== $key ) {
+				wp_cache_set( "$group:$key", $ends > 0 ? time() + $ends : 0, Cache::GROUP, $ends );
+			}
+		} catch ( \Throwable $e ) {
+			complain( $e->getMessage() );
+		}
 	}
 
 	/** Names what the last statement wrote and was not known before. */
@@ -723,13 +743,14 @@ final class Reports {
 		}
 		$kind = $is_by_read ? 'r' : 'b';
 		$rows = array();
-		if ( null !== $value && ! isset( self::$announced[ $names[0] ] ) && ! in_array( 'options?jobs', $names, true ) ) {
+		if ( null !== $value && ! array_intersect_key( self::$announced, array( $names[0] => 0, 'options' => 0, '*' => 0 ) ) && ! in_array( 'options?jobs', $names, true ) ) {
 			$option = implode( "\n", $names );
 			$report = "$option\n" . self::summary( $value );
 			if ( strlen( $report ) <= MAX_NAME ) {
-				// Each time: it may have another value.
-				self::$announced[ $option ] = true;
-				$rows[]                     = "($writer,'" . ( $is_by_read ? 'p' : 'o' ) . "',0x" . bin2hex( $report ) . ')';
+				if ( $report !== ( self::$announced[ $option ] ?? '' ) ) {
+					$rows[] = "($writer,'" . ( $is_by_read ? 'p' : 'o' ) . "',0x" . bin2hex( $report ) . ')';
+				}
+				self::$announced[ $option ] = $report;
 				$names                      = array();
 			}
 		}
@@ -859,14 +880,17 @@ final class Reports {
 		global $wpdb;
 		$table = '`' . $wpdb->prefix . CHANGES . '`';
 		$sql   = "INSERT INTO $table (writer, kind, name) VALUES " . implode( ',', $rows );
-		for ( $attempt = 0; $attempt < 2; $attempt++ ) {
+		for ( $attempt = 0; $attempt < 3; $attempt++ ) {
 			$result = self::run( $sql );
 			if ( true === $result || 1146 === $result ) {
 				// Without the table, svc-server reads the binary log or is not used.
 				return;
 			}
-			if ( 1114 === $result ) {
+			if ( 1114 === $result && 0 === $attempt ) {
 				self::forget();
+			} elseif ( 1114 === $result ) {
+				// It is full of new ones. svc-server sees that some are missing, and ends all responses.
+				self::run( "DELETE FROM $table" );
 			} elseif ( ! in_array( $result, array( 2006, 2013 ), true ) ) {
 				break;
 			}
@@ -1105,6 +1129,13 @@ final class Record {
 		}
 		self::listen();
 		if ( wp_using_ext_object_cache() ) {
+			foreach ( array( 'transient', 'site-transient' ) as $group ) {
+				// If it is gone, the cache was emptied.
+				if ( false === wp_cache_get( 'svc_connector', $group ) ) {
+					wp_cache_set( 'svc_connector', 1, $group );
+					Reports::transient( $group );
+				}
+			}
 			self::observes_cache() || self::refuse( 'the object cache cannot be observed' );
 		}
 	}
@@ -1126,10 +1157,10 @@ final class Record {
 
 	/**
 	 * Whether writes of these names by this request are reported as those of a read. Those of known users and of visitors with cookies are not, except
-	 * of single options: a later read of the same person may show them.
+	 * of single options and transients: a later read of the same person may show them.
 	 */
 	public static function marks( array $names ): bool {
-		return self::$is_on && ( self::$is_anonymous || ! preg_grep( '/^options[\/?]/', $names, PREG_GREP_INVERT ) );
+		return self::$is_on && ( self::$is_anonymous || ! preg_grep( '~^(options[/?]|cache:(site-)?transient/)~', $names, PREG_GREP_INVERT ) );
 	}
 
 	/** The response cannot be stored. */
@@ -1295,18 +1326,27 @@ final class Record {
 			return false;
 		}
 		$wp_object_cache = new Cache( $wp_object_cache ); // phpcs:ignore WordPress.WP.GlobalVariablesOverride
-		wp_cache_get( 'probe', Cache::PROBE );
+		wp_cache_get( 'probe', Cache::GROUP );
 		$seen = Cache::$probes;
 		if ( ! function_exists( 'wp_cache_get_multiple' ) ) {
 			return $seen > 0;
 		}
-		wp_cache_get_multiple( array( 'probe' ), Cache::PROBE );
+		wp_cache_get_multiple( array( 'probe' ), Cache::GROUP );
 		return $seen > 0 && Cache::$probes > $seen;
 	}
 
 	/** Notes what was read from the persistent object cache. */
 	public static function cached( string $group, string $key, $value ): void {
-		if ( ! preg_match( self::NEUTRAL, "$group:$key" ) && ! ( self::$is_edge && 'options' === $group && in_array( $key, JOBS, true ) ) ) {
+		if ( preg_match( self::NEUTRAL, "$group:$key" ) || ( self::$is_edge && in_array( $key, 'options' === $group ? JOBS : array( 'doing_cron' ), true ) ) ) {
+			return;
+		}
+		if ( 'transient' === $group || 'site-transient' === $group ) {
+			self::$parts[ Write::named( "cache:$group", '/', array( $key ) )[0] ] = true;
+			$end = wp_cache_get( "$group:$key", Cache::GROUP );
+			if ( is_numeric( $end ) && $end > 0 ) {
+				self::until( (int) $end );
+			}
+		} else {
 			$has_ids = preg_match( '/^(terms|userlogins|.*_relationships)$/', $group );
 
 			self::$cached[ "$group:$key" ] = array( $group, $key, $has_ids ? self::ids( is_array( $value ) ? $value : array( $value ) ) : array() );
@@ -1414,8 +1454,8 @@ final class Record {
  * Stands for the object of a persistent object cache, and notes what is read from it.
  */
 final class Cache {
-	/** A group that no plugin uses. */
-	const PROBE = 'svc-connector';
+	/** The group of this plugin's own entries. */
+	const GROUP = 'svc-connector';
 
 	/** How often it was read. */
 	public static $probes = 0;
@@ -1428,7 +1468,7 @@ final class Cache {
 	}
 
 	private static function note( $group, $key, $value ): void {
-		if ( self::PROBE === $group ) {
+		if ( self::GROUP === $group ) {
 			++self::$probes;
 			return;
 		}
@@ -1557,6 +1597,15 @@ if ( ! is_multisite() && isset( $GLOBALS['wpdb'] ) ) {
 	Site::$prefix   = strtolower( $GLOBALS['wpdb']->prefix );
 	Site::$database = (string) ( $GLOBALS['wpdb']->dbname ?? DB_NAME );
 	add_filter( 'query', __NAMESPACE__ . '\on_query', PHP_INT_MAX );
+	if ( wp_using_ext_object_cache() ) {
+		foreach ( array( 'transient', 'site_transient' ) as $kind ) {
+			$see = static function ( $name, $value = null, $ends = 0 ) use ( $kind ) {
+				Reports::transient( str_replace( '_', '-', $kind ), (string) $name, (int) $ends );
+			};
+			add_action( version_compare( $GLOBALS['wp_version'], '6.8', '<' ) ? "setted_$kind" : "set_$kind", $see, PHP_INT_MIN, 3 );
+			add_action( "deleted_$kind", $see, PHP_INT_MIN );
+		}
+	}
 	if ( isset( $_SERVER['HTTP_X_SVC_RECORD'] ) ) {
 		Record::start();
 	}

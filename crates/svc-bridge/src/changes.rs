@@ -40,7 +40,7 @@ const RENDERED: Duration = Duration::from_secs(2);
 struct State {
     name: Name,
     covers: Covers,
-    /// For people: the name of options, and otherwise of the table; `*` for everything.
+    /// For people: the name of options and of entries of an object cache, and otherwise of the table; `*` for everything.
     label: Box<str>,
     /// The position of its last change, except by reads.
     changed: AtomicU64,
@@ -62,7 +62,7 @@ enum Covers {
 impl State {
     fn new(name: Name, covers: Covers) -> Arc<Self> {
         let label = match name.table_name() {
-            Some(table) if table != "options" => table.into(),
+            Some(table) if table != "options" && !table.starts_with("cache:") => table.into(),
             _ => name.to_string().into(),
         };
         let (changed, by_reads, writers) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU32::new(0));

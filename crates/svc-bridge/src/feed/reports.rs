@@ -147,8 +147,8 @@ struct Reading {
     by_reads: HashMap<u64, Vec<Name>>,
     /// The values of options that were reported.
     options: OptionValues,
-    /// Options that each connection is writing.
-    open_options: HashMap<u64, Vec<Name>>,
+    /// Options that each connection is writing, and whether this counts as a write of a rendering although it is none.
+    open_options: HashMap<u64, HashMap<Name, bool>>,
 }
 
 impl Reading {
@@ -222,16 +222,16 @@ impl Reading {
                         last = seq;
                         names.push(Name::parse(&String::from_utf8_lossy(&name)));
                     }
-                    self.open_options(writer, &names);
+                    self.open_options(writer, &names, false, last);
                     self.begun(writer, &names, last);
                 }
                 "r" => {
                     let names = vec![Name::parse(&String::from_utf8_lossy(&name))];
-                    self.open_options(writer, &names);
+                    self.open_options(writer, &names, true, last);
                     self.begun_by_read(writer, names, last);
                 }
                 // The value of an option.
-                "o" | "p" => match self.option(writer, &String::from_utf8_lossy(&name), at, kind == "p") {
+                "o" | "p" => match self.option(writer, &String::from_utf8_lossy(&name), (last, at), kind == "p") {
                     (names, true) => self.begun_by_read(writer, names, last),
                     (names, false) => self.begun(writer, &names, last),
                 },
@@ -251,29 +251,49 @@ impl Reading {
     }
 
     /// The option and its group that a report of a value names, and whether the write is one of a rendering, or as those of renderings.
-    fn option(&mut self, writer: u64, report: &str, at: i64, is_by_read: bool) -> (Vec<Name>, bool) {
+    fn option(&mut self, writer: u64, report: &str, (seq, at): (u64, i64), is_by_read: bool) -> (Vec<Name>, bool) {
         let mut lines = report.split('\n');
         let names = [lines.next(), lines.next()].map(|name| Name::parse(name.unwrap_or_default())).to_vec();
         let Some(value) = lines.next().and_then(OptionValue::parse) else { return (vec![Name::All], false) };
         let Name::Row(_, option) = &names[0] else { return (vec![Name::All], false) };
         let before = self.options.last(option.as_bytes());
         let is_alike = self.options.add(option.as_bytes(), before.as_ref(), value, at, is_by_read);
-        let is_same = |name: &Name| *name == names[0] || matches!(name, Name::All | Name::Table(_));
-        let is_open = |(by, open): (&u64, &Vec<Name>)| *by != writer && open.iter().any(is_same);
         // Others may write in another order than they have announced it.
-        let is_alone = !self.open_options.iter().any(is_open);
+        let is_alone = !self.others_write(writer, &names[..1], is_by_read, seq);
         if !is_alone {
             self.options.forget(Some(option.as_bytes()));
         }
-        self.open_options.entry(writer).or_default().push(names[0].clone());
-        (names, is_by_read || is_alike && is_alone)
+        let is_alike = is_alike && is_alone;
+        self.open_options.entry(writer).or_default().insert(names[0].clone(), is_alike && !is_by_read);
+        (names, is_by_read || is_alike)
     }
 
     /// Options with these names get values that are not reported, by a writer that has not ended.
-    fn open_options(&mut self, writer: u64, names: &[Name]) {
+    fn open_options(&mut self, writer: u64, names: &[Name], is_by_read: bool, seq: u64) {
         let of_options = |name: &&Name| name.table_name().is_none_or(|table| table == "options");
-        self.open_options.entry(writer).or_default().extend(names.iter().filter(of_options).cloned());
-        self.forget_options(names);
+        let names: Vec<Name> = names.iter().filter(of_options).cloned().collect();
+        self.others_write(writer, &names, is_by_read, seq);
+        self.forget_options(&names);
+        self.open_options.entry(writer).or_default().extend(names.into_iter().map(|name| (name, false)));
+    }
+
+    /// Whether others are writing one of these options. What counted as writes of renderings does no longer: it may come after this write.
+    fn others_write(&mut self, writer: u64, names: &[Name], is_by_read: bool, seq: u64) -> bool {
+        let is_whole = |name: &Name| matches!(name, Name::All | Name::Table(_));
+        let is_same = |open: &Name| is_whole(open) || names.iter().any(|name| name == open || is_whole(name));
+        let (mut found, mut counted) = (false, Vec::new());
+        for (by, open) in self.open_options.iter_mut().filter(|(by, _)| **by != writer) {
+            for (name, is_alike) in open.iter_mut().filter(|(name, _)| is_same(name)) {
+                found = true;
+                if !is_by_read && std::mem::take(is_alike) {
+                    counted.push((*by, name.clone()));
+                }
+            }
+        }
+        for (by, name) in counted {
+            self.changes.begun(by, &[name], self.base + seq);
+        }
+        found
     }
 
     /// The values of options with these names are not known.
