@@ -646,8 +646,10 @@ final class Reports {
 		try {
 			$names = null === $key ? array( "cache:$group" ) : Write::named( "cache:$group", '/', array( $key ) );
 			self::announce( $names, Record::marks( $names ) );
-			if ( null !== $key ) {
-				wp_cache_set( "$group:$key", $ends > 0 ? time() + $ends : 0, Cache::GROUP, $ends );
+			if ( $ends > 0 ) {
+				wp_cache_set( "$group:$key", time() + $ends, Cache::GROUP, $ends );
+			} elseif ( null !== $key ) {
+				wp_cache_delete( "$group:$key", Cache::GROUP );
 			}
 		} catch ( \Throwable $e ) {
 			complain( $e->getMessage() );
