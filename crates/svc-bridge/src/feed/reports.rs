@@ -222,12 +222,12 @@ impl Reading {
                         last = seq;
                         names.push(Name::parse(&String::from_utf8_lossy(&name)));
                     }
-                    self.open_options(writer, &names, false, last);
+                    self.option_writes(writer, &names, false, last);
                     self.begun(writer, &names, last);
                 }
                 "r" => {
                     let names = vec![Name::parse(&String::from_utf8_lossy(&name))];
-                    self.open_options(writer, &names, true, last);
+                    self.option_writes(writer, &names, true, last);
                     self.begun_by_read(writer, names, last);
                 }
                 // The value of an option.
@@ -269,7 +269,7 @@ impl Reading {
     }
 
     /// Options with these names get values that are not reported, by a writer that has not ended.
-    fn open_options(&mut self, writer: u64, names: &[Name], is_by_read: bool, seq: u64) {
+    fn option_writes(&mut self, writer: u64, names: &[Name], is_by_read: bool, seq: u64) {
         let of_options = |name: &&Name| name.table_name().is_none_or(|table| table == "options");
         let names: Vec<Name> = names.iter().filter(of_options).cloned().collect();
         self.others_write(writer, &names, is_by_read, seq);
