@@ -2,7 +2,7 @@
 /**
  * Plugin Name: svc connector
  * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
- * Version: 8
+ * Version: 9
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -945,26 +945,23 @@ final class Reports {
  * callback does.
  */
 final class Observed implements \IteratorAggregate, \ArrayAccess {
-	/** Whether WordPress is about to read a single option, for which it loads all. */
-	private static $is_single = false;
-
 	/** The callbacks. @var \WP_Hook */
 	private $hook;
 
-	/** Called with the result and the arguments of the filter; for `alloptions` only if it is not applied for a single option. @var callable|null */
+	/** Called with the result and the arguments of the filter. @var callable */
 	private $see;
 
-	/** Whether this is `pre_option`. */
-	private $is_option;
+	/** Another filter: if it was applied since the last time, and has no callbacks, the result is not of interest. */
+	private $unless;
 
-	/** Whether this is `alloptions`. */
-	private $is_all;
+	/** How often that was applied. */
+	private $count;
 
-	public function __construct( string $filter, ?callable $see = null ) {
+	public function __construct( string $filter, callable $see, string $unless = '' ) {
 		$this->hook                      = $GLOBALS['wp_filter'][ $filter ] ?? new \WP_Hook();
 		$this->see                       = $see;
-		$this->is_option                 = 'pre_option' === $filter;
-		$this->is_all                    = 'alloptions' === $filter;
+		$this->unless                    = $unless;
+		$this->count                     = $GLOBALS['wp_filters'][ $unless ] ?? 0;
 		$GLOBALS['wp_filter'][ $filter ] = $this; // phpcs:ignore WordPress.WP.GlobalVariablesOverride
 	}
 
@@ -972,13 +969,11 @@ final class Observed implements \IteratorAggregate, \ArrayAccess {
 		if ( $this->hook->callbacks ) {
 			$value = $this->hook->apply_filters( $value, $arguments );
 		}
-		if ( $this->is_option ) {
-			self::$is_single = false === $value;
-		} elseif ( $this->is_all && self::$is_single ) {
-			self::$is_single = false;
-		} else {
+		$count = $GLOBALS['wp_filters'][ $this->unless ] ?? 0;
+		if ( $count === $this->count || isset( $GLOBALS['wp_filter'][ $this->unless ] ) ) {
 			( $this->see )( $value, $arguments );
 		}
+		$this->count = $count;
 		return $value;
 	}
 
@@ -1097,6 +1092,9 @@ final class Record {
 	/** Groups of options that were loaded together. @var string[] */
 	private static $groups = array();
 
+	/** How often all options were loaded for nobody who is known, as soon as the counts of filters at the end are added. */
+	private static $unknown_loads = 0;
+
 	/** Begins to record if the request is signed. */
 	public static function start(): void {
 		$header = (string) ( $_SERVER['HTTP_X_SVC_RECORD'] ?? '' );
@@ -1145,8 +1143,9 @@ final class Record {
 	/** Listens to what else a response may depend on. */
 	private static function listen(): void {
 		$last = PHP_INT_MAX;
-		new Observed( 'pre_option' );
-		new Observed( 'alloptions', array( self::class, 'all_options' ) );
+		self::$unknown_loads = -self::loads( self::options_read() );
+		// To read a single option, WordPress loads all.
+		new Observed( 'alloptions', array( self::class, 'all_options' ), 'pre_option' );
 		new Observed( 'get_user_metadata', array( self::class, 'user_metadata' ) );
 		add_filter( 'nonce_life', array( self::class, 'nonce_life' ), $last );
 		add_action( 'auth_cookie_valid', array( self::class, 'cookie' ), $last );
@@ -1248,8 +1247,9 @@ final class Record {
 
 	/** All options were loaded, and not to read a single one. */
 	public static function all_options(): void {
-		$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 9 ), 'function' );
-		$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
+		$callers        = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 9 ), 'function' );
+		$caller         = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
+		self::$unknown_loads -= 'get_option' === $caller ? 0 : 1;
 		if ( isset( self::SELECTIVE[ $caller ] ) ) {
 			foreach ( (array) ( self::SELECTIVE[ $caller ] )() as $option => $value ) {
 				self::$parts[ "options/$option" ] = true;
@@ -1262,24 +1262,41 @@ final class Record {
 		}
 	}
 
+	/** The options that were read: WordPress counts for each how often. */
+	private static function options_read(): array {
+		return preg_replace( '/^pre_option_/', '', preg_grep( '/^pre_option_/', array_keys( $GLOBALS['wp_filters'] ?? array() ) ) );
+	}
+
+	/** How often all options were loaded, and not to read a single one of these, by the counts of filters. */
+	private static function loads( array $options ): int {
+		$counts = $GLOBALS['wp_filters'] ?? array();
+		$loads  = ( $counts['alloptions'] ?? 0 ) - ( $counts['pre_option'] ?? 0 );
+		foreach ( $options as $option ) {
+			// A filter had a value, and nothing was loaded.
+			$loads += max( 0, $counts[ "pre_option_$option" ] - ( $counts[ "option_$option" ] ?? 0 ) - ( $counts[ "default_option_$option" ] ?? 0 ) );
+		}
+		return $loads;
+	}
+
 	/** The options that were read, without those with planned jobs, except if they were read in between. */
 	private static function options(): array {
-		$options = self::EARLY;
+		$options = self::options_read();
 		$counts  = $GLOBALS['wp_filters'] ?? array();
-		foreach ( preg_grep( '/^pre_option_/', array_keys( $counts ) ) as $filter ) {
-			$option = substr( $filter, 11 );
-			$count  = $counts[ $filter ];
-			if ( ! in_array( $option, JOBS, true ) || ( self::$jobs[ $option ][1] ?? $count ) > ( self::$jobs[ $option ][0] ?? $count ) ) {
-				$options[] = $option;
-			}
-			if ( false !== strpos( $option, 'transient_timeout_' ) ) {
-				$value = ( wp_cache_get( 'alloptions', 'options' ) ?: array() )[ $option ] ?? wp_cache_get( $option, 'options' );
-				if ( is_numeric( $value ) && $value > 0 ) {
-					self::until( (int) $value );
-				}
+		foreach ( preg_grep( '/transient_timeout_/', $options ) as $option ) {
+			$value = ( wp_cache_get( 'alloptions', 'options' ) ?: array() )[ $option ] ?? wp_cache_get( $option, 'options' );
+			if ( is_numeric( $value ) && $value > 0 ) {
+				self::until( (int) $value );
 			}
 		}
-		return $options;
+		// All were loaded, and it is not known for whom.
+		if ( 0 !== self::$unknown_loads + self::loads( $options ) ) {
+			self::$parts['options'] = true;
+		}
+		$is_unread = static function ( $job ) use ( $counts ) {
+			$count = $counts[ "pre_option_$job" ] ?? 0;
+			return ( self::$jobs[ $job ][1] ?? $count ) <= ( self::$jobs[ $job ][0] ?? $count );
+		};
+		return array_merge( self::EARLY, array_diff( $options, array_filter( JOBS, $is_unread ) ) );
 	}
 
 	public static function user_metadata( $value, $arguments ): void {
@@ -1393,7 +1410,7 @@ final class Record {
 		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {
 			self::refuse( 'the object cache cannot be observed' );
 		}
-		foreach ( array( 'pre_option', 'alloptions', 'get_user_metadata' ) as $filter ) {
+		foreach ( array( 'alloptions', 'get_user_metadata' ) as $filter ) {
 			if ( ! ( $GLOBALS['wp_filter'][ $filter ] ?? null ) instanceof Observed ) {
 				self::refuse( "the filter $filter cannot be observed" );
 			}
@@ -1424,7 +1441,8 @@ final class Record {
 		if ( strlen( $json ) > MAX_RECORD ) {
 			$json = self::json( array_merge( $record, array_fill_keys( array( 'sql', 'edge', 'options', 'cached' ), array() ), array( 'parts' => array( '*' ) ) ) );
 		}
-		$signature = hash_hmac( 'sha256', 'svc-recorded' . "\n" . self::$nonce . "\n" . $json, self::$secret );
+		// It says that this plugin made the record for this request. On the way, the record is as safe as the body.
+		$signature = hash_hmac( 'sha256', "svc-recorded\n" . self::$nonce, self::$secret );
 		if ( 'HEAD' === $_SERVER['REQUEST_METHOD'] ) {
 			$compressed = function_exists( 'gzcompress' ) ? (string) gzcompress( $json ) : '';
 			if ( '' !== $compressed && strlen( $compressed ) <= 3000 ) {
@@ -1585,7 +1603,7 @@ function status(): array {
 	$test       = $is_network ? null : Reports::test();
 	$cache      = wp_using_ext_object_cache();
 	return array(
-		'connector'    => 8,
+		'connector'    => 9,
 		'wordpress'    => get_bloginfo( 'version' ),
 		'php'          => PHP_VERSION,
 		'multisite'    => $is_network,

@@ -2,7 +2,7 @@
 /**
  * Tests the plugin.
  *
- * php test.php                    the names of the writes in statements.txt, without WordPress
+ * php test.php                    the names of the writes in statements.txt, and of options that are loaded together, without WordPress
  * php test.php names              prints statements.txt with the names that the plugin finds
  * php test.php URL SECRET_FILE    signed requests to a running WordPress where the plugin is installed with the secret of the file
  *
@@ -30,6 +30,8 @@ if ( isset( $argv[2] ) ) {
 	require __DIR__ . '/svc-connector.php';
 	test_statements( 'names' === ( $argv[1] ?? '' ) );
 	test_sizes();
+	require __DIR__ . '/test_options.php';
+	test_options();
 }
 echo $failed ? "$failed failed\n" : "ok\n";
 exit( $failed ? 1 : 0 );
@@ -146,7 +148,7 @@ function recorded( string $url, string $path, string $secret, int $time, string 
 		$json      = substr( $body, 73, $length );
 		$body      = substr( $body, 73 + $length );
 	}
-	check( "the signature of $path", $signature, hash_hmac( 'sha256', "svc-recorded\n$nonce\n$json", $secret ) );
+	check( "the signature of $path", $signature, hash_hmac( 'sha256', "svc-recorded\n$nonce", $secret ) );
 	return array( $status, $body, json_decode( $json, true ) );
 }
 

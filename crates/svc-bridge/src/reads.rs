@@ -45,33 +45,24 @@ impl Recorded {
 
 /// What the connector has recorded of what was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
 pub(crate) struct Reads {
-    /// Names of parts of the database. Records of earlier connectors have all in `names`.
-    #[serde(alias = "names")]
+    /// Names of parts of the database.
     parts: Vec<String>,
     /// Prefix of the site's tables, and name of its database.
-    #[serde(default)]
     prefix: String,
-    #[serde(default)]
     database: String,
     /// When the request began and ended, in seconds since the epoch, and the difference of the site's time zone.
-    #[serde(default)]
     start: i64,
-    #[serde(default)]
     end: i64,
-    #[serde(default)]
     offset: i64,
     /// Statements.
-    #[serde(default)]
     sql: Vec<Recorded>,
     /// Statements while WordPress looked for planned jobs.
-    #[serde(default)]
     edge: Vec<Recorded>,
     /// Names of options.
-    #[serde(default)]
     options: Vec<String>,
     /// Entries of a persistent object cache: group, key, and the ids in them, as of [`Recorded`].
-    #[serde(default)]
     cached: Vec<(String, String, Vec<(u64, u64)>)>,
 }
 

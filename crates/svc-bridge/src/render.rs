@@ -96,7 +96,7 @@ impl Renderer {
         let json = start.split_to(length);
         let record = recorder.read(&asked, &prefix, &json);
         if record.is_err() {
-            tracing::warn!("the record of a response is not signed for it: do both sides have the same secret?");
+            tracing::warn!("the record of a response is not signed for it: run `svc-server connector install`");
         }
         self.collect(response, record.ok(), start).await
     }

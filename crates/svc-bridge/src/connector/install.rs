@@ -274,6 +274,14 @@ mod tests {
     }
 
     #[test]
+    fn the_plugin_has_the_version_that_is_expected() {
+        let version = crate::connector::VERSION;
+        for text in [format!("\n * Version: {version}\n"), format!("'connector'    => {version},\n")] {
+            assert!(PLUGIN.contains(&text), "{text}");
+        }
+    }
+
+    #[test]
     fn installs_and_removes() {
         let (_folder, files) = site();
         assert_eq!(files.installed().unwrap(), Installed::No);

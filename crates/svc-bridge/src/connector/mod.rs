@@ -60,8 +60,8 @@ pub(crate) fn random(length: usize) -> std::io::Result<String> {
     Ok(bytes.iter().map(|byte| char::from(DIGITS[usize::from(byte % 32)])).collect())
 }
 
-/// The first version of the plugin whose reports name the slugs of posts, on which what is read with a slug depends.
-const FIRST_WITH_SLUGS: u32 = 7;
+/// Version of the plugin whose records and reports this program reads.
+pub(crate) const VERSION: u32 = 9;
 
 /// What the plugin says of itself and of WordPress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -89,8 +89,8 @@ impl Status {
 
     /// Why writes cannot be reported. The table is created when its reports are read first.
     pub fn cannot_report(&self) -> Option<&str> {
-        if self.connector < FIRST_WITH_SLUGS {
-            return Some("it is of an earlier version, run `svc-server connector install`");
+        if self.connector != VERSION {
+            return Some("it is of another version, run `svc-server connector install`");
         }
         Some(&*self.reports).filter(|reports| !matches!(*reports, "ok" | "no table"))
     }

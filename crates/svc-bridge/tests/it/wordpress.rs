@@ -84,12 +84,12 @@ async fn respond(State(php): State<Arc<Php>>, request: Request) -> Response {
     }
     if let (Some(asked), Some(names)) = (headers.get("x-svc-record"), &page.names) {
         let nonce = asked.to_str().unwrap().split('.').nth(1).unwrap();
-        let mut record = json!({"v": 1, "names": names, "age": null, "store": true, "route": "/x", "user": 0});
+        let mut record = json!({"v": 2, "parts": names, "age": null, "store": true, "route": "/x", "user": 0});
         if let Some(more) = page.record.as_object() {
             record.as_object_mut().unwrap().extend(more.clone());
         }
         let record = record.to_string();
-        body = format!("{:08}{}\n{record}{body}", record.len(), sign(&format!("svc-recorded\n{nonce}\n{record}")));
+        body = format!("{:08}{}\n{record}{body}", record.len(), sign(&format!("svc-recorded\n{nonce}")));
         response.headers_mut().insert("x-svc-record", HeaderValue::from_static("1"));
     }
     *response.body_mut() = Body::from(body);

@@ -66,7 +66,7 @@ async fn respond(State(php): State<Arc<Php>>, request: Request) -> Response {
     let (record, asked) = (record.to_string(), request.headers()["x-svc-record"].to_str().unwrap());
     let nonce = asked.split('.').nth(1).unwrap();
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
-    mac.update(format!("svc-recorded\n{nonce}\n{record}").as_bytes());
+    mac.update(format!("svc-recorded\n{nonce}").as_bytes());
     let signature: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     let mut response = Response::new(Body::from(format!("{:08}{signature}\n{record}{body}", record.len())));
     response.headers_mut().insert("content-type", HeaderValue::from_static("application/json"));
