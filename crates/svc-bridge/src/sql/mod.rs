@@ -7,7 +7,7 @@ mod columns;
 mod conditions;
 mod joins;
 mod read;
-mod tokens;
+pub(crate) mod tokens;
 mod unclear;
 mod variables;
 mod writes;

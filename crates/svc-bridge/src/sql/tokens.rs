@@ -65,7 +65,7 @@ const NO_ALIAS: [&str; 26] = [
 /// The tokens of a statement: texts and quoted identifiers with their quotes, words and variables, numbers, operators. White space and comments are
 /// left out; `/*` is the beginning of a comment that is executed. A word after a point is a name and no keyword, so it has quotes. Long texts of long
 /// statements are `?`, twice, which is no value. `None` if the statement is too long, or a text does not end.
-pub(super) fn tokens(sql: &str) -> Option<Vec<Cow<'_, str>>> {
+pub(crate) fn tokens(sql: &str) -> Option<Vec<Cow<'_, str>>> {
     let mut tokens: Vec<Cow<'_, str>> = Vec::with_capacity(sql.len() / 5);
     let mut left_out = 0;
     let mut rest = sql;
@@ -142,7 +142,7 @@ pub(super) fn is(token: &str, word: &str) -> bool {
 }
 
 /// Whether a token is one of these words.
-pub(super) fn is_one(token: &str, words: &[&str]) -> bool {
+pub(crate) fn is_one(token: &str, words: &[&str]) -> bool {
     words.iter().any(|word| is(token, word))
 }
 
@@ -155,7 +155,7 @@ pub(super) fn is_identifier(token: &str) -> bool {
 }
 
 /// Whether a token can be the name of a table: an identifier, or a word that begins with a digit.
-fn is_table(token: &str) -> bool {
+pub(crate) fn is_table(token: &str) -> bool {
     let is_word = |token: &str| token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     is_identifier(token) || is_word(token) && !token.bytes().all(|byte| byte.is_ascii_digit()) && !token.is_empty()
 }
