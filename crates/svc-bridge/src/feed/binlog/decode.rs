@@ -69,7 +69,7 @@ pub(super) enum Step {
     Lost(&'static str),
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reached {
     /// Changes since the previous place.
     pub(super) names: Vec<Name>,
@@ -139,18 +139,19 @@ pub(super) struct Decoder {
     end: u64,
 }
 
-mod kind {
+/// Kinds of events.
+pub(super) mod kind {
     pub(super) const QUERY: u8 = 2;
     pub(super) const STOP: u8 = 3;
-    pub(super) const ROTATE: u8 = 4;
+    pub(in super::super) const ROTATE: u8 = 4;
     pub(super) const INTVAR: u8 = 5;
     pub(super) const RAND: u8 = 13;
     pub(super) const USER_VAR: u8 = 14;
-    pub(super) const FORMAT: u8 = 15;
+    pub(in super::super) const FORMAT: u8 = 15;
     pub(super) const XID: u8 = 16;
     pub(super) const TABLE_MAP: u8 = 19;
     pub(super) const INCIDENT: u8 = 26;
-    pub(super) const HEARTBEAT: u8 = 27;
+    pub(in super::super) const HEARTBEAT: u8 = 27;
     pub(super) const IGNORABLE: u8 = 28;
     pub(super) const ROWS_QUERY: u8 = 29;
     pub(super) const GTID: u8 = 33;

@@ -22,7 +22,7 @@ mod written;
 use std::{
     sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     thread::Thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_util::future::BoxFuture;
@@ -71,20 +71,10 @@ pub enum UnknownReason {
 /// The state of the feed, for people.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Whether the log is being read.
-    pub connected: bool,
     /// The log file that is read.
     pub file: String,
-    /// The offset in it up to which all transactions are applied.
-    pub offset: u64,
     /// The position up to which all transactions are applied.
     pub position: Position,
-    /// Bytes between it and the end of the log at the last query. `None` if they are in different files.
-    pub behind: Option<u64>,
-    /// Time that the last caller of [`Binlog::catch_up`] waited for the server.
-    pub delay: Duration,
-    /// Number of events read.
-    pub events: u64,
     /// Number of transactions read, including those of other databases.
     pub transactions: u64,
     /// How many times changes were missed.
@@ -189,15 +179,11 @@ impl Binlog {
         if self.shared.is_at_end() {
             return Ok(());
         }
-        let start = Instant::now();
         self.within_limit(async {
             let answer = self.ask(false).await?;
             self.reach(&answer, answer.end).await
         })
-        .await?;
-        let waited = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.shared.delay.store(waited, Ordering::Relaxed);
-        Ok(())
+        .await
     }
 
     /// A position such that all transactions up to it are applied, and visible to all that begin after this call.
@@ -229,19 +215,12 @@ impl Binlog {
         .await
     }
 
-    /// The state of the feed, for `doctor`.
+    /// The state of the feed.
     pub fn state(&self) -> State {
-        let progress = self.shared.progress.borrow().clone();
         let details = self.shared.details();
-        let behind = details.end.filter(|end| end.file == progress.applied.file);
         State {
-            connected: progress.connected,
             file: details.place.as_ref().map(|place| place.file.clone()).unwrap_or_default(),
-            offset: progress.applied.offset,
-            position: progress.position(),
-            behind: behind.map(|end| end.offset.saturating_sub(progress.applied.offset)),
-            delay: Duration::from_micros(self.shared.delay.load(Ordering::Relaxed)),
-            events: self.shared.events.load(Ordering::Relaxed),
+            position: self.shared.progress.borrow().position(),
             transactions: self.shared.transactions.load(Ordering::Relaxed),
             missed: self.shared.missed.load(Ordering::Relaxed),
             error: details.error.clone(),

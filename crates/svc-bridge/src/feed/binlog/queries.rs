@@ -123,7 +123,6 @@ impl Queries {
             answer = self.ask(&before, &server, visible);
         }
         let answer = answer?;
-        self.shared.details().end = Some(answer.end);
         // All that was sent is in the log, unless this is another log.
         if answer.end < before.applied {
             self.shared.other_log.store(true, Ordering::Release);

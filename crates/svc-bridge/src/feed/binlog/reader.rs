@@ -10,7 +10,7 @@ use mysql::{BinlogRequest, BinlogStream, Conn, Opts, OptsBuilder, prelude::Query
 
 use super::{
     super::ResumePoint,
-    decode::{Decoder, Event, Place, Step},
+    decode::{Decoder, Event, Place, Reached, Step, kind},
     point::Point,
     schema::Schema,
     server::{self, Server, UnavailableReason},
@@ -181,8 +181,8 @@ impl Reader {
         let mut known = false;
         while !known {
             let event = session.next()?;
-            known = event.kind == FORMAT;
-            if event.kind == ROTATE {
+            known = event.kind == kind::FORMAT;
+            if event.kind == kind::ROTATE {
                 // It names the requested file. Whether it has a checksum is known after the format only.
                 continue;
             }
@@ -260,9 +260,7 @@ impl Reader {
                 Err(Requested::Failed(error)) => return error.into(),
             };
             let was_late = self.shared.late.swap(false, Ordering::AcqRel);
-            if event.kind != HEARTBEAT_KIND {
-                self.shared.events.fetch_add(1, Ordering::Relaxed);
-            } else if was_late {
+            if event.kind == kind::HEARTBEAT && was_late {
                 // The server waits for changes of a log that it does not write any more.
                 return Failure::Disconnected("the server does not send what is in its log".to_owned());
             }
@@ -284,18 +282,10 @@ impl Reader {
                 Step::Reached(reached) => self.shared.apply(point, &reached),
                 Step::NextFile { crashed } => {
                     if crashed {
-                        self.shared.begin(
-                            point,
-                            Some("the server was not shut down, and may have lost its last transactions"),
-                        );
+                        let why = "the server was not shut down, and may have lost its last transactions";
+                        self.shared.begin(point, Some(why));
                     } else {
-                        let reached = super::decode::Reached {
-                            names: Vec::new(),
-                            by_reads: Vec::new(),
-                            ends_transaction: false,
-                            commits_prepared: false,
-                        };
-                        self.shared.apply(point, &reached);
+                        self.shared.apply(point, &Reached::default());
                     }
                     self.shared.details().place = Some(place.clone());
                 }
@@ -304,10 +294,6 @@ impl Reader {
         }
     }
 }
-
-const ROTATE: u8 = 4;
-const FORMAT: u8 = 15;
-const HEARTBEAT_KIND: u8 = 27;
 
 /// Why there is no event.
 enum Requested {

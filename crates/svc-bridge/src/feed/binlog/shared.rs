@@ -37,13 +37,11 @@ impl Progress {
     }
 }
 
-/// State for `doctor`, and the properties of the server for both threads.
+/// State for people, and the properties of the server for both threads.
 #[derive(Debug, Default)]
 pub(super) struct Details {
     pub(super) server: Option<Server>,
     pub(super) place: Option<Place>,
-    /// The end of the log at the last query.
-    pub(super) end: Option<Point>,
     pub(super) error: Option<String>,
 }
 
@@ -54,11 +52,8 @@ pub(super) struct Shared {
     details: Mutex<Details>,
     ends: Mutex<Ends>,
     pub(super) log_file: LogFile,
-    pub(super) events: AtomicU64,
     pub(super) transactions: AtomicU64,
     pub(super) missed: AtomicU64,
-    /// Microseconds that the last caller waited until the log was read.
-    pub(super) delay: AtomicU64,
     /// The feed is no longer used.
     pub(super) stopped: AtomicBool,
     /// The log that is read is not the one that the server writes.
@@ -75,10 +70,8 @@ impl Shared {
             details: Mutex::default(),
             ends: Mutex::new(Ends::default()),
             log_file: LogFile::default(),
-            events: AtomicU64::new(0),
             transactions: AtomicU64::new(0),
             missed: AtomicU64::new(0),
-            delay: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             other_log: AtomicBool::new(false),
             late: AtomicBool::new(false),
