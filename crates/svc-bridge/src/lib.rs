@@ -22,6 +22,7 @@ pub mod rows;
 mod settings;
 mod sql;
 mod stored;
+mod time;
 pub mod tolerance;
 mod watch;
 

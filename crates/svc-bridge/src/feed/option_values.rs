@@ -6,6 +6,8 @@ use std::{
     hash::{DefaultHasher, Hasher as _},
 };
 
+use crate::time;
+
 /// Most options of which values are remembered.
 const OPTIONS: usize = 1_000;
 
@@ -107,9 +109,10 @@ impl Timed {
         let mut bytes = value;
         while !bytes.is_empty() {
             let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let (length, time) = match date(bytes) {
-                Some(time) => (DATE.len(), Some(time)),
-                None if digits == 10 && matches!(bytes[0], b'1' | b'2') => (digits, Some(number(&bytes[..digits]))),
+            let number = || std::str::from_utf8(&bytes[..digits]).ok()?.parse().ok();
+            let (length, time) = match time::seconds(bytes) {
+                Some(time) => (time::LENGTH, Some(time)),
+                None if digits == 10 && matches!(bytes[0], b'1' | b'2') => (digits, number()),
                 None => (digits.max(1), None),
             };
             let (part, rest) = bytes.split_at(length);
@@ -134,30 +137,6 @@ impl Timed {
             && self.times.len() == next.times.len()
             && self.times.iter().zip(&next.times).all(moved)
     }
-}
-
-/// The form of dates: `0` is any digit.
-const DATE: &[u8] = b"0000-00-00 00:00:00";
-
-/// The date with which a text begins, in seconds.
-fn date(bytes: &[u8]) -> Option<i64> {
-    let text = bytes.get(..DATE.len())?;
-    let is_date =
-        text.iter().zip(DATE).all(|(byte, form)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form });
-    let part = |from: usize, to: usize| number(&text[from..to]);
-    // Days since 1970 (https://howardhinnant.github.io/date_algorithms.html, `days_from_civil`).
-    let (month, day) = (part(5, 7), part(8, 10));
-    let year = part(0, 4) - i64::from(month <= 2);
-    let (era, month) = (year.div_euclid(400), (month + 9) % 12);
-    let year_of_era = year.rem_euclid(400);
-    let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + (153 * month + 2) / 5 + day
-        - 1
-        - 719_468;
-    is_date.then(|| days * 86_400 + part(11, 13) * 3_600 + part(14, 16) * 60 + part(17, 19))
-}
-
-fn number(digits: &[u8]) -> i64 {
-    digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit.wrapping_sub(b'0') % 10))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, sync::LazyLock};
 
+use crate::time;
+
 /// Differences between the clock and a time in a statement up to which that is the time of the statement, in seconds.
 const NOW: i64 = 4;
 
@@ -90,27 +92,9 @@ impl Clock {
         if text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return text.parse().is_ok_and(|seconds| self.is_now(seconds));
         }
-        seconds_of(text).is_some_and(|seconds| self.is_now(seconds) || self.is_now(seconds - self.offset))
+        let seconds = time::seconds(text.as_bytes()).filter(|_| text.len() == time::LENGTH);
+        seconds.is_some_and(|seconds| self.is_now(seconds) || self.is_now(seconds - self.offset))
     }
-}
-
-/// Seconds since the epoch of a time such as `2026-11-27 14:00:00`, in UTC.
-fn seconds_of(text: &str) -> Option<i64> {
-    let is_time = text.len() == 19
-        && text.bytes().zip("0000-00-00 00:00:00".bytes()).all(|(byte, form)| match form {
-            b'0' => byte.is_ascii_digit(),
-            form => byte == form,
-        });
-    let number = |from: usize, end: usize| text.get(from..end)?.parse::<i64>().ok();
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    // Days since 0000-03-01: a year that begins in March has its leap day at the end.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days =
-        year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day
-            - 1
-            - 719_468;
-    is_time.then_some(((days * 24 + hour) * 60 + minute) * 60 + second)
 }
 
 /// Whether tokens begin with a variable that only changes when somebody configures the database server.
@@ -128,19 +112,6 @@ pub(super) fn is_setting(tokens: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_read_as_utc() {
-        for (text, seconds) in [
-            ("1970-01-01 00:00:00", Some(0)),
-            ("2000-03-01 00:00:01", Some(951_868_801)),
-            ("2024-02-29 23:59:59", Some(1_709_251_199)),
-            ("2024-02-29T23:59:59", None),
-            ("2024-02-29", None),
-        ] {
-            assert_eq!(seconds_of(text), seconds, "{text}");
-        }
-    }
 
     #[test]
     fn settings_of_the_server() {
