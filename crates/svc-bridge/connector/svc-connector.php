@@ -948,20 +948,23 @@ final class Observed implements \IteratorAggregate, \ArrayAccess {
 	/** The callbacks. @var \WP_Hook */
 	private $hook;
 
-	/** Called with the result and the arguments of the filter. @var callable */
+	/** Whether a filter had a value for an option since all were last loaded, so that nothing was loaded for it. */
+	public static $has_value = false;
+
+	/** Called with the result and the arguments of the filter; for `alloptions` unless all are loaded to read a single one. @var callable */
 	private $see;
 
-	/** Another filter: if it was applied since the last time, and has no callbacks, the result is not of interest. */
-	private $unless;
+	/** Whether this is `alloptions`. */
+	private $is_all;
 
-	/** How often that was applied. */
+	/** How often single options had been read when all were last loaded. */
 	private $count;
 
-	public function __construct( string $filter, callable $see, string $unless = '' ) {
+	public function __construct( string $filter, callable $see ) {
 		$this->hook                      = $GLOBALS['wp_filter'][ $filter ] ?? new \WP_Hook();
 		$this->see                       = $see;
-		$this->unless                    = $unless;
-		$this->count                     = $GLOBALS['wp_filters'][ $unless ] ?? 0;
+		$this->is_all                    = 'alloptions' === $filter;
+		$this->count                     = $GLOBALS['wp_filters']['pre_option'] ?? 0;
 		$GLOBALS['wp_filter'][ $filter ] = $this; // phpcs:ignore WordPress.WP.GlobalVariablesOverride
 	}
 
@@ -969,11 +972,17 @@ final class Observed implements \IteratorAggregate, \ArrayAccess {
 		if ( $this->hook->callbacks ) {
 			$value = $this->hook->apply_filters( $value, $arguments );
 		}
-		$count = $GLOBALS['wp_filters'][ $this->unless ] ?? 0;
-		if ( $count === $this->count || isset( $GLOBALS['wp_filter'][ $this->unless ] ) ) {
-			( $this->see )( $value, $arguments );
+		if ( $this->is_all ) {
+			$count     = $GLOBALS['wp_filters']['pre_option'] ?? 0;
+			$is_single = $count !== $this->count && ! self::$has_value && ! isset( $GLOBALS['wp_filter']['pre_option'] );
+
+			$this->count     = $count;
+			self::$has_value = false;
+			if ( $is_single ) {
+				return $value;
+			}
 		}
-		$this->count = $count;
+		( $this->see )( $value, $arguments );
 		return $value;
 	}
 
@@ -1022,6 +1031,9 @@ final class Record {
 
 	/** Functions of WordPress that read single options of those that are loaded together. */
 	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
+
+	/** Filters of WordPress that may have a value for a single option. */
+	const VALUES = array( 'pre_option_gmt_offset', 'pre_option_embed_autourls' );
 
 	/** Functions of plugins that look for single options among those: what returns these, as keys. */
 	const SELECTIVE = array( 'bbp_pre_load_options' => 'bbp_get_default_options' );
@@ -1092,8 +1104,11 @@ final class Record {
 	/** Groups of options that were loaded together. @var string[] */
 	private static $groups = array();
 
-	/** How often all options were loaded for nobody who is known, as soon as the counts of filters at the end are added. */
-	private static $unknown_loads = 0;
+	/** How often all options were loaded before this was observed, and since then by callers that are known, without those that read single ones. */
+	private static $known_loads = 0;
+
+	/** Number of filters before plugins were loaded. */
+	private static $n_filters = 0;
 
 	/** Begins to record if the request is signed. */
 	public static function start(): void {
@@ -1143,9 +1158,11 @@ final class Record {
 	/** Listens to what else a response may depend on. */
 	private static function listen(): void {
 		$last = PHP_INT_MAX;
-		self::$unknown_loads = -self::loads( self::options_read() );
-		// To read a single option, WordPress loads all.
-		new Observed( 'alloptions', array( self::class, 'all_options' ), 'pre_option' );
+		self::$known_loads = self::loads( self::filters() );
+		new Observed( 'alloptions', array( self::class, 'all_options' ) );
+		self::watch( self::VALUES );
+		self::$n_filters = count( $GLOBALS['wp_filter'] );
+		add_action( 'plugins_loaded', array( self::class, 'watch_values' ), $last );
 		new Observed( 'get_user_metadata', array( self::class, 'user_metadata' ) );
 		add_filter( 'nonce_life', array( self::class, 'nonce_life' ), $last );
 		add_action( 'auth_cookie_valid', array( self::class, 'cookie' ), $last );
@@ -1247,9 +1264,10 @@ final class Record {
 
 	/** All options were loaded, and not to read a single one. */
 	public static function all_options(): void {
-		$callers        = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 9 ), 'function' );
-		$caller         = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
-		self::$unknown_loads -= 'get_option' === $caller ? 0 : 1;
+		$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 9 ), 'function' );
+		$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
+
+		self::$known_loads += 'get_option' === $caller ? 0 : 1;
 		if ( isset( self::SELECTIVE[ $caller ] ) ) {
 			foreach ( (array) ( self::SELECTIVE[ $caller ] )() as $option => $value ) {
 				self::$parts[ "options/$option" ] = true;
@@ -1262,34 +1280,59 @@ final class Record {
 		}
 	}
 
-	/** The options that were read: WordPress counts for each how often. */
-	private static function options_read(): array {
-		return preg_replace( '/^pre_option_/', '', preg_grep( '/^pre_option_/', array_keys( $GLOBALS['wp_filters'] ?? array() ) ) );
+	/** Observes the filters of plugins that may have a value for a single option. */
+	public static function watch_values(): void {
+		self::watch( preg_grep( '/^pre_option_/', array_keys( array_slice( $GLOBALS['wp_filter'], self::$n_filters ) ) ) );
 	}
 
-	/** How often all options were loaded, and not to read a single one of these, by the counts of filters. */
-	private static function loads( array $options ): int {
+	private static function watch( array $filters ): void {
+		foreach ( $filters as $filter ) {
+			if ( isset( $GLOBALS['wp_filter'][ $filter ] ) ) {
+				new Observed( $filter, array( self::class, 'option_value' ) );
+			}
+		}
+	}
+
+	public static function option_value( $value ): void {
+		Observed::$has_value = Observed::$has_value || false !== $value;
+	}
+
+	/** The filters of the options that were read: WordPress counts how often it applies each, also without callbacks. */
+	private static function filters(): array {
+		return preg_grep( '/^pre_option_/', array_keys( $GLOBALS['wp_filters'] ?? array() ) );
+	}
+
+	/** How often all options were loaded, and not to read a single one with one of these filters, by the counts of filters. */
+	private static function loads( array $filters ): int {
 		$counts = $GLOBALS['wp_filters'] ?? array();
 		$loads  = ( $counts['alloptions'] ?? 0 ) - ( $counts['pre_option'] ?? 0 );
-		foreach ( $options as $option ) {
-			// A filter had a value, and nothing was loaded.
-			$loads += max( 0, $counts[ "pre_option_$option" ] - ( $counts[ "option_$option" ] ?? 0 ) - ( $counts[ "default_option_$option" ] ?? 0 ) );
+		foreach ( $filters as $filter ) {
+			$option = substr( $filter, 4 );
+			$others = $counts[ $filter ] - ( $counts[ $option ] ?? 0 );
+			if ( $others > 0 ) {
+				// Those that do not exist, and those for which a filter had a value, so that nothing was loaded.
+				$loads += max( 0, $others - ( $counts[ "default_$option" ] ?? 0 ) );
+			}
 		}
 		return $loads;
 	}
 
 	/** The options that were read, without those with planned jobs, except if they were read in between. */
 	private static function options(): array {
-		$options = self::options_read();
-		$counts  = $GLOBALS['wp_filters'] ?? array();
+		$filters = self::filters();
+		$options = array();
+		foreach ( $filters as $filter ) {
+			$options[] = substr( $filter, 11 );
+		}
+		$counts = $GLOBALS['wp_filters'] ?? array();
 		foreach ( preg_grep( '/transient_timeout_/', $options ) as $option ) {
 			$value = ( wp_cache_get( 'alloptions', 'options' ) ?: array() )[ $option ] ?? wp_cache_get( $option, 'options' );
 			if ( is_numeric( $value ) && $value > 0 ) {
 				self::until( (int) $value );
 			}
 		}
-		// All were loaded, and it is not known for whom.
-		if ( 0 !== self::$unknown_loads + self::loads( $options ) ) {
+		// All were loaded by a caller that is not known, after a filter that was not observed had a value.
+		if ( self::loads( $filters ) !== self::$known_loads ) {
 			self::$parts['options'] = true;
 		}
 		$is_unread = static function ( $job ) use ( $counts ) {
@@ -1441,7 +1484,7 @@ final class Record {
 		if ( strlen( $json ) > MAX_RECORD ) {
 			$json = self::json( array_merge( $record, array_fill_keys( array( 'sql', 'edge', 'options', 'cached' ), array() ), array( 'parts' => array( '*' ) ) ) );
 		}
-		// It says that this plugin made the record for this request. On the way, the record is as safe as the body.
+		// It proves that this plugin made the record for this request. Whoever can change the record on its way can change the body as well.
 		$signature = hash_hmac( 'sha256', "svc-recorded\n" . self::$nonce, self::$secret );
 		if ( 'HEAD' === $_SERVER['REQUEST_METHOD'] ) {
 			$compressed = function_exists( 'gzcompress' ) ? (string) gzcompress( $json ) : '';

@@ -3,6 +3,9 @@
  * Tests what the plugin finds of options that are loaded together, with what it needs of WordPress. Included by test.php.
  */
 
+use Svc\Connector\Observed;
+use Svc\Connector\Record;
+
 /** WordPress's class for the callbacks of a filter. */
 class WP_Hook {
 	public $callbacks = array();
@@ -42,10 +45,26 @@ function wp_autoload_values_to_autoload() {
 	return array( 'yes' );
 }
 
-/** Runs code with a callback of a filter. */
-function with_filter( string $filter, callable $callback, callable $code ): void {
+function add_option( $option ) {
+	return apply_filters( "default_option_$option", false, $option ) !== get_option( $option );
+}
+
+function add_filter() {
+	return true;
+}
+
+function add_action() {
+	return true;
+}
+
+function add_test_filter( string $filter, callable $callback ): void {
 	$GLOBALS['wp_filter'][ $filter ]            = new WP_Hook();
 	$GLOBALS['wp_filter'][ $filter ]->callbacks = array( $callback );
+}
+
+/** Runs code with a callback of a filter. */
+function with_filter( string $filter, callable $callback, callable $code ): void {
+	add_test_filter( $filter, $callback );
 	$code();
 	unset( $GLOBALS['wp_filter'][ $filter ] );
 }
@@ -56,46 +75,60 @@ function names_of_loaded( callable $code ): array {
 	$GLOBALS['wp_filter']  = array();
 
 	$begin = static function () {
-		self::$parts   = array();
-		self::$unknown_loads = -self::loads( self::options_read() );
-		new \Svc\Connector\Observed( 'alloptions', array( self::class, 'all_options' ), 'pre_option' );
+		self::$parts         = array();
+		Observed::$has_value = false;
+		self::listen();
 	};
 	$end   = static function () {
 		self::options();
 		return array_keys( self::$parts );
 	};
 	// What WordPress reads before it loads plugins.
+	with_filter( 'pre_option_x', static fn() => 'other', static fn() => get_option( 'x' ) );
 	get_option( 'home' );
 	wp_load_alloptions();
-	Closure::bind( $begin, null, \Svc\Connector\Record::class )();
+	add_test_filter( 'pre_option_gmt_offset', static fn() => 'other' );
+	Closure::bind( $begin, null, Record::class )();
+	add_test_filter( 'pre_option_observed', static fn() => 'other' );
+	Record::watch_values();
 	$code();
-	return Closure::bind( $end, null, \Svc\Connector\Record::class )();
+	return Closure::bind( $end, null, Record::class )();
 }
 
 function test_options(): void {
-	$name    = static fn() => get_option( 'blogname' );
-	$missing = static fn() => get_option( 'x' );
-	$load    = static fn() => wp_load_alloptions();
-	$other   = static fn() => 'other';
-	$both    = static function () {
-		get_option( 'blogname' );
-		get_option( 'x' );
-		get_option( 'blogname' );
-	};
+	$run      = static fn( ...$all ) => static fn() => array_map( static fn( $code ) => $code(), $all );
+	$name     = static fn() => get_option( 'blogname' );
+	$missing  = static fn() => get_option( 'x' );
+	$observed = static fn() => get_option( 'observed' );
+	$add      = static fn() => add_option( 'observed' );
+	$load     = static fn() => wp_load_alloptions();
+	$prime    = static fn() => wp_prime_option_caches();
+	$other    = static fn() => 'other';
+	$same     = static fn( $value ) => $value;
+	$filtered = static fn( $filter, $callback, $code ) => static fn() => with_filter( $filter, $callback, $code );
 	foreach ( array(
-		'nothing'                                         => array( static fn() => null, array() ),
-		'single options'                                  => array( $both, array() ),
-		'all'                                             => array( $load, array( 'options?yes' ) ),
-		'all after a single one'                          => array( static fn() => array( $name(), $load() ), array( 'options?yes' ) ),
-		'a function that looks for single ones'           => array( 'wp_prime_option_caches', array() ),
-		'another value'                                   => array( static fn() => with_filter( 'pre_option_blogname', $other, $name ), array() ),
-		'another value, and a single one'                 => array( static fn() => array( with_filter( 'pre_option_blogname', $other, $name ), $missing() ), array() ),
-		// The counts of filters do not show who has loaded them.
-		'another value, and all'                          => array( static fn() => array( with_filter( 'pre_option_blogname', $other, $name ), $load() ), array( 'options' ) ),
-		'another value of each, and all'                  => array( static fn() => array( with_filter( 'pre_option', $other, $name ), $load() ), array( 'options' ) ),
-		'another value of each'                           => array( static fn() => with_filter( 'pre_option', $other, $both ), array() ),
-		'a filter that is applied to each'                => array( static fn() => with_filter( 'pre_option', static fn( $value ) => $value, $both ), array() ),
-		'all, in a filter that is applied to a single one' => array( static fn() => with_filter( 'pre_option_x', static fn( $value ) => $load() ? $value : $value, $missing ), array( 'options?yes' ) ),
+		'nothing'                                           => array( $run(), array() ),
+		'single options'                                    => array( $run( $name, $missing, $name ), array() ),
+		'all'                                               => array( $load, array( 'options?yes' ) ),
+		'all after a single one'                            => array( $run( $name, $load ), array( 'options?yes' ) ),
+		'a function that looks for single ones'             => array( $prime, array() ),
+		'a value of a filter'                               => array( $run( $observed, $name, $observed ), array() ),
+		'a value of a filter of WordPress, and all'         => array( $run( static fn() => get_option( 'gmt_offset' ), $load ), array( 'options?yes' ) ),
+		'a value of a filter, and all'                      => array( $run( $observed, $load ), array( 'options?yes' ) ),
+		'a value of a filter, and a function'               => array( $run( $observed, $prime ), array() ),
+		'a value of a filter, also where one is added'      => array( $run( $add, $load ), array( 'options?yes', 'options' ) ),
+		'an option with a value of a filter is added'       => array( $add, array( 'options' ) ),
+		// Filters that exist for a short time are not observed. By which caller all were loaded is not known then.
+		'a value of a short filter'                         => array( $filtered( 'pre_option_blogname', $other, $name ), array() ),
+		'a value of a short filter, and a single one'       => array( $run( $filtered( 'pre_option_blogname', $other, $name ), $missing ), array() ),
+		'a value of a short filter, and all'                => array( $run( $filtered( 'pre_option_blogname', $other, $name ), $load ), array( 'options' ) ),
+		'a value of a short filter of each, and all'        => array( $run( $filtered( 'pre_option', $other, $name ), $load ), array( 'options' ) ),
+		'a value of a filter of each, and all'              => array( $filtered( 'pre_option', $other, $run( $name, $load ) ), array( 'options?yes' ) ),
+		'a value of a filter of each'                       => array( $filtered( 'pre_option', $other, $run( $name, $missing ) ), array() ),
+		'a filter of each'                                  => array( $filtered( 'pre_option', $same, $run( $name, $missing ) ), array() ),
+		'all, in a filter of a single one'                  => array( $filtered( 'pre_option_x', static fn( $value ) => $load() ? $value : $value, $missing ), array( 'options?yes' ) ),
+		'a filter is applied by others, and all'            => array( $run( static fn() => apply_filters( 'option_observed', 1 ), $observed, $load ), array( 'options?yes', 'options' ) ),
+		'a filter is applied twice by others'               => array( static fn() => apply_filters( 'option_home', apply_filters( 'option_home', 1 ) ), array() ),
 	) as $what => list( $code, $names ) ) {
 		check( "options: $what", names_of_loaded( $code ), $names );
 	}

@@ -1,7 +1,7 @@
 //! Records: what WordPress read to render a response. The connector sends one in front of the body if a signed header asks for it.
 //!
-//! Its signature says that the connector of this site has made it for this request. It does not cover the content, which is as safe on its way as the
-//! body of the response.
+//! Its signature proves that the connector of this site has made it for this request. It does not cover the content: whoever can change that on its
+//! way can change the body of the response as well.
 
 use std::io::Read as _;
 
@@ -28,6 +28,8 @@ pub const MAX_RECORD: usize = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Record {
+    /// The form of records: [`FORM`].
+    v: u32,
     /// What was read.
     #[serde(flatten)]
     pub(crate) reads: Reads,
@@ -44,6 +46,9 @@ pub struct Record {
     /// The current user; 0 for visitors.
     pub user: u64,
 }
+
+/// The form of records that this program reads.
+const FORM: u32 = 2;
 
 /// A record that cannot be used: it is not signed for this request, or has another form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -116,7 +121,7 @@ impl Recorder {
         if !bool::from(self.sign(&["svc-recorded", &asked.nonce]).as_bytes().ct_eq(signature)) {
             return Err(Invalid);
         }
-        serde_json::from_slice(json).map_err(|_| Invalid)
+        serde_json::from_slice(json).ok().filter(|record: &Record| record.v == FORM).ok_or(Invalid)
     }
 
     fn sign(&self, lines: &[&str]) -> String {
@@ -157,6 +162,8 @@ mod tests {
         let other = recorder.ask(&Method::GET, "/wp-json/", 1_700_000_000, "m".repeat(32));
         assert_eq!(recorder.read(&other, prefix, &rest[..length]), Err(Invalid));
         assert_eq!(recorder.read(&asked, prefix, &rest[..length - 1]), Err(Invalid));
+        let other_form = json.replace("\"v\":2", "\"v\":3");
+        assert_eq!(recorder.read(&asked, prefix, other_form.as_bytes()), Err(Invalid));
         assert_eq!(Recorder::new(b"other").read(&asked, prefix, &rest[..length]), Err(Invalid));
         let mut compressed = ZlibEncoder::new(Vec::new(), Compression::default());
         compressed.write_all(json.as_bytes()).unwrap();

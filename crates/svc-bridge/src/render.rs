@@ -14,7 +14,7 @@ use svc_gateway::{Body, BoxError, Failure, Origin, Proxy, Turn};
 
 use crate::{
     changes::Changes,
-    record::{Asked, HEADER, PREFIX, Record, Recorder},
+    record::{Asked, HEADER, Invalid, PREFIX, Record, Recorder},
     stored::Answer,
 };
 
@@ -79,8 +79,12 @@ impl Renderer {
         let (Some(value), Some(asked), Some(recorder)) = (announced, asked, &self.recorder) else {
             return self.collect(response, None, BytesMut::new()).await;
         };
+        let usable = |record: Result<Record, Invalid>| {
+            let warn = |error: &Invalid| tracing::warn!("{error}: run `svc-server connector install`");
+            record.inspect_err(warn).ok()
+        };
         if value != "1" {
-            let record = recorder.read_header(&asked, &value).ok();
+            let record = usable(recorder.read_header(&asked, &value));
             return self.collect(response, record, BytesMut::new()).await;
         }
         // The record is in front of the body.
@@ -94,11 +98,8 @@ impl Renderer {
         }
         let prefix = start.split_to(PREFIX);
         let json = start.split_to(length);
-        let record = recorder.read(&asked, &prefix, &json);
-        if record.is_err() {
-            tracing::warn!("the record of a response is not signed for it: run `svc-server connector install`");
-        }
-        self.collect(response, record.ok(), start).await
+        let record = usable(recorder.read(&asked, &prefix, &json));
+        self.collect(response, record, start).await
     }
 
     /// Reads the body up to the maximum, after the part that was read already.

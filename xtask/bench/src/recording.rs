@@ -117,7 +117,7 @@ pub(super) fn rows(gateway: &Gateway, wordpress: &Path) -> Result<Vec<Row>> {
                 let response = exchange(&gateway.site, "GET", &path, &headers, "")?;
                 ensure!(response.status == 200, "{path}: {}", response.status);
                 let has_record = response.headers(HEADER).next().is_some();
-                ensure!(has_record == is_recorded, "{path}: is there a record? {has_record}");
+                ensure!(has_record == is_recorded, "{path}: expected a record: {is_recorded}, got one: {has_record}");
                 if pair >= FIRST {
                     requests.push((n, read, is_recorded));
                 }

@@ -111,7 +111,13 @@ fn token_length(text: &str) -> Option<Option<usize>> {
     let while_true = |accept: &dyn Fn(&u8) -> bool| bytes.iter().take_while(|byte| accept(byte)).count();
     Some(Some(match first {
         b'\'' | b'"' | b'`' => quoted_length(bytes, first)?,
-        b'0'..=b'9' => while_true(&|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')),
+        b'0'..=b'9' => {
+            // A name may begin with digits.
+            let length = while_true(&word);
+            let is_number = bytes[..length].iter().all(u8::is_ascii_digit);
+            let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+            if is_number { while_true(&part) } else { length }
+        }
         _ if word(&first) => while_true(&word),
         _ if text.starts_with("<=>") => 3,
         _ if ["<=", ">=", "<>", "!=", ":=", "||", "&&", "/*"].iter().any(|two| text.starts_with(two)) => 2,
@@ -156,7 +162,8 @@ pub(super) fn is_identifier(token: &str) -> bool {
 
 /// Whether a token can be the name of a table: an identifier, or a word that begins with a digit.
 pub(crate) fn is_table(token: &str) -> bool {
-    let is_word = |token: &str| token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80;
+    let is_word = |token: &str| token.bytes().all(part);
     is_identifier(token) || is_word(token) && !token.bytes().all(|byte| byte.is_ascii_digit()) && !token.is_empty()
 }
 

@@ -18,7 +18,7 @@ pub(super) fn unclear(s: &Statement<'_>) -> Option<String> {
 fn unclear_token(s: &Statement<'_>, at: usize) -> Option<String> {
     let (token, next) = (s.at(at), s.at(at + 1));
     let is_number = |token: &str| token.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
-    let is_number_and_word = is_number(token) && token.contains('.') && {
+    let is_number_and_word = is_number(token) && (token.contains('.') || next == ".") && {
         token.bytes().any(|byte| byte.is_ascii_alphabetic() && !byte.eq_ignore_ascii_case(&b'e'))
     };
     let is_name = is(token, "RETURNING")

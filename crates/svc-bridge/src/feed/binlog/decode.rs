@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     changes::Changes,
-    names::{JOB_OPTIONS, JOBS, Name, SESSION_TOKENS, SESSIONS, compared},
+    names::{IDENTITIES, JOB_OPTIONS, JOBS, Name, SESSION_TOKENS, SESSIONS, compared},
     rows::{self, Image},
 };
 
@@ -314,11 +314,17 @@ impl Decoder {
         }
         match &effect {
             Effect::Tables(tables) => {
-                for name in tables {
-                    if self.site.owns(name.schema.as_deref().unwrap_or(&schema)) {
-                        self.schema = None;
-                        let table = if self.site.ignores_case { name.table.to_lowercase() } else { name.table.clone() };
-                        self.written.table(self.site.short(&table));
+                for (nth, name) in tables.iter().enumerate() {
+                    if !self.site.owns(name.schema.as_deref().unwrap_or(&schema)) {
+                        continue;
+                    }
+                    self.schema = None;
+                    let table = if self.site.ignores_case { name.table.to_lowercase() } else { name.table.clone() };
+                    let short = self.site.short(&table);
+                    // A column may have the name of one of WordPress's tables without the prefix.
+                    let is_own = self.site.identity(&table).is_some();
+                    if nth == 0 || is_own || IDENTITIES.iter().all(|identity| identity.table != short) {
+                        self.written.table(short);
                     }
                 }
             }

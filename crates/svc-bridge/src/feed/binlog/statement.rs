@@ -1,5 +1,7 @@
 //! The effects of statements in the log. With row events, only definitions of tables and the like are logged as statements.
 
+use std::borrow::Cow;
+
 use crate::sql::tokens::{is_one, is_table, tokens};
 
 /// A table that a statement names.
@@ -32,12 +34,10 @@ pub(super) enum Effect {
 /// The effect of a statement.
 pub(super) fn effect(sql: &str) -> Effect {
     let Some(tokens) = tokens(sql) else { return Effect::Unknown };
-    // Without the marks around what is executed by some servers only.
-    let is_word = |token: &&str| is_table(token) || *token == "." || token.starts_with('"');
-    let words: Vec<&str> = tokens.iter().map(|token| &**token).filter(is_word).collect();
-    let word = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
+    let tokens = executed(&tokens);
+    let word = |at: usize| tokens.get(at).map(|token| token.to_ascii_uppercase()).unwrap_or_default();
     match (&*word(0), &*word(1)) {
-        ("", _) if tokens.is_empty() => Effect::None,
+        ("", _) => Effect::None,
         ("BEGIN" | "START", _) | ("XA", "START" | "BEGIN") => Effect::Begin,
         ("COMMIT", _) | ("ROLLBACK", "" | "WORK") | ("XA", "PREPARE" | "ROLLBACK") => Effect::End,
         ("XA", "COMMIT") => Effect::CommitPrepared,
@@ -45,50 +45,87 @@ pub(super) fn effect(sql: &str) -> Effect {
         ("ROLLBACK" | "SAVEPOINT" | "RELEASE" | "GRANT" | "REVOKE" | "ANALYZE" | "OPTIMIZE" | "FLUSH", _) => {
             Effect::None
         }
-        ("TRUNCATE", _) => tables(&words[1..]),
-        ("CREATE" | "ALTER" | "DROP" | "RENAME", _) => definition(&words[1..]),
+        ("TRUNCATE", _) => tables(&tokens[1..]),
+        ("CREATE" | "ALTER" | "DROP" | "RENAME", _) => definition(&tokens[1..]),
         _ => Effect::Unknown,
     }
 }
 
-/// The effect of a definition, from the words after its verb.
-fn definition(words: &[&str]) -> Effect {
+/// The tokens, with those in comments that some servers execute, such as `/*!40005 TEMPORARY */` and `/*M!100000 IF EXISTS */`, and without the marks
+/// of these.
+fn executed<'t>(tokens: &'t [Cow<'_, str>]) -> Vec<&'t str> {
+    let mut is_begun = false;
+    let mut executed = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        match &**token {
+            "/*" => is_begun = true,
+            "M" | "!" if is_begun => {}
+            token => {
+                // The first version of the server that executes it.
+                let digits = if std::mem::take(&mut is_begun) {
+                    token.bytes().take_while(u8::is_ascii_digit).count()
+                } else {
+                    0
+                };
+                executed.extend(Some(&token[digits..]).filter(|token| !token.is_empty()));
+            }
+        }
+    }
+    executed
+}
+
+/// The effect of a definition, from the tokens after its verb.
+fn definition(tokens: &[&str]) -> Effect {
     // Words before the kind of what is defined.
     let modifiers = ["OR", "REPLACE", "ONLINE", "OFFLINE", "IGNORE", "UNIQUE", "FULLTEXT", "SPATIAL"];
-    let mut rest = words.iter().copied().skip_while(|word| is_one(word, &modifiers));
-    match rest.next().unwrap_or_default().to_ascii_uppercase().as_str() {
+    let kind = tokens.iter().take_while(|token| is_one(token, &modifiers)).count();
+    let rest = tokens.get(kind + 1..).unwrap_or_default();
+    match tokens.get(kind).copied().unwrap_or_default().to_ascii_uppercase().as_str() {
         "TEMPORARY" | "USER" | "ROLE" | "TRIGGER" | "EVENT" | "SERVER" => Effect::None,
-        "DATABASE" | "SCHEMA" => {
-            rest.find(|word| !is_one(word, &CONDITION)).map_or(Effect::Unknown, |word| Effect::Schema(unquoted(word)))
-        }
-        "TABLE" | "TABLES" | "INDEX" => tables(&rest.collect::<Vec<_>>()),
+        "DATABASE" | "SCHEMA" => match rest.iter().find(|token| is_name(token)) {
+            Some(name) => Effect::Schema(unquoted(name)),
+            None => Effect::Unknown,
+        },
+        "TABLE" | "TABLES" | "INDEX" => tables(rest),
         _ => Effect::Unknown,
     }
 }
 
-/// Words of `IF NOT EXISTS`.
-const CONDITION: [&str; 3] = ["IF", "NOT", "EXISTS"];
+/// Words in front of names.
+const KEYWORDS: [&str; 5] = ["IF", "NOT", "EXISTS", "TABLE", "TO"];
 
-/// All names, of which some are not those of tables, which does no harm.
-fn tables(words: &[&str]) -> Effect {
+fn is_name(token: &str) -> bool {
+    (is_table(token) || token.starts_with('"')) && !is_one(token, &KEYWORDS)
+}
+
+/// All names, the first of which is that of a table. Among the others are those of columns, and keywords.
+fn tables(tokens: &[&str]) -> Effect {
     let mut tables = Vec::new();
-    let mut rest = words;
-    while let Some((first, after)) = rest.split_first() {
+    let mut rest = tokens;
+    while let [first, after @ ..] = rest {
         rest = after;
-        let mut name = TableName { schema: None, table: unquoted(first) };
-        if let [".", table, after @ ..] = after {
-            rest = after;
-            name = TableName { schema: Some(name.table), table: unquoted(table) };
+        if !is_name(first) {
+            continue;
         }
-        if !is_one(first, &CONDITION) {
-            tables.push(name);
+        match after {
+            [".", table, after @ ..] if is_name(table) => {
+                tables.push(TableName { schema: Some(unquoted(first)), table: unquoted(table) });
+                rest = after;
+            }
+            _ => tables.push(TableName { schema: None, table: unquoted(first) }),
         }
     }
     if tables.is_empty() { Effect::Unknown } else { Effect::Tables(tables) }
 }
 
+/// A name without quotes.
 fn unquoted(name: &str) -> String {
-    name.trim_matches(['`', '"']).to_owned()
+    match name.chars().next() {
+        Some(quote @ ('`' | '"')) if name.len() > 1 => {
+            name[1..name.len() - 1].replace(&format!("{quote}{quote}"), &quote.to_string())
+        }
+        _ => name.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -116,27 +153,32 @@ mod tests {
             ("XA START X'61',X'',1", Effect::Begin),
             ("XA COMMIT X'61',X'',1", Effect::CommitPrepared),
             ("TRUNCATE wp_posts", tables("wp_posts")),
-            ("truncate table wp.wp_posts", tables("table wp.wp_posts")),
+            ("truncate table wp.wp_posts", tables("wp.wp_posts")),
             ("TRUNCATE `wp`.`wp_posts`", tables("wp.wp_posts")),
             ("DROP TABLE IF EXISTS `a`,`b`.`c` /* generated by server */", tables("a b.c")),
             ("DROP /*!40005 TEMPORARY */ TABLE IF EXISTS `a`", Effect::None),
             ("CREATE TEMPORARY TABLE a (b int)", Effect::None),
             ("CREATE OR REPLACE TABLE a LIKE b", tables("a LIKE b")),
             ("create table if not exists a(b int)", tables("a b int")),
-            ("RENAME TABLE a TO b, c TO d.e", tables("a TO b c TO d.e")),
+            ("RENAME TABLE a TO b, c TO d.e", tables("a b c d.e")),
             (
                 "ALTER TABLE a ADD COLUMN `rename` varchar(20) DEFAULT 'RENAME TO x'",
                 tables("a ADD COLUMN rename varchar DEFAULT"),
             ),
             (
                 "ALTER /* why */ IGNORE TABLE a RENAME COLUMN x TO y, RENAME TO b",
-                tables("a RENAME COLUMN x TO y RENAME TO b"),
+                tables("a RENAME COLUMN x y RENAME b"),
             ),
             ("ALTER TABLE IF EXISTS a WAIT 5 RENAME b.c", tables("a WAIT RENAME b.c")),
-            ("ALTER TABLE a EXCHANGE PARTITION p WITH TABLE b", tables("a EXCHANGE PARTITION p WITH TABLE b")),
+            ("ALTER TABLE a EXCHANGE PARTITION p WITH TABLE b", tables("a EXCHANGE PARTITION p WITH b")),
             ("CREATE UNIQUE INDEX x ON a (b)", tables("x ON a b")),
             ("DROP INDEX `x` ON `b`.`a`", tables("x ON b.a")),
             ("DROP TABLE \"a\".\"b\", 2_c", tables("a.b 2_c")),
+            ("TRUNCATE TABLE 2site.wp_posts", tables("2site.wp_posts")),
+            ("RENAME TABLE 2a TO 2$b, `3``c` TO .4\u{e9}", tables("2a 2$b 3`c 4\u{e9}")),
+            ("ALTER TABLE a ADD b int DEFAULT .5, RENAME c", tables("a ADD b int DEFAULT RENAME c")),
+            ("ALTER TABLE /*!50000a*/ ADD b int", tables("a ADD b int")),
+            ("DROP DATABASE /*M!100000 IF EXISTS */ x", Effect::Schema("x".to_owned())),
             ("DROP DATABASE IF EXISTS `x`", Effect::Schema("x".to_owned())),
             ("CREATE DATABASE x", Effect::Schema("x".to_owned())),
             ("CREATE USER a@b IDENTIFIED BY 'x'", Effect::None),
