@@ -102,9 +102,11 @@ pub(super) fn rows(gateway: &Gateway, wordpress: &Path) -> Result<Vec<Row>> {
     // PHP looks for changed files every two seconds.
     std::thread::sleep(Duration::from_secs(3));
     let mut n = 0;
-    let mut requests: Vec<(usize, usize, bool)> = Vec::new();
+    // Of each pair, the numbers of the requests with and without a record.
+    let mut pairs = [const { Vec::new() }; READS.len()];
     for pair in 0..FIRST + PAIRS {
         for (read, (_, path)) in READS.iter().enumerate() {
+            let mut numbers = [0; 2];
             // Which one is first alternates.
             for is_recorded in [pair % 2 == 0, pair % 2 == 1] {
                 n += 1;
@@ -118,39 +120,26 @@ pub(super) fn rows(gateway: &Gateway, wordpress: &Path) -> Result<Vec<Row>> {
                 ensure!(response.status == 200, "{path}: {}", response.status);
                 let has_record = response.headers(HEADER).next().is_some();
                 ensure!(has_record == is_recorded, "{path}: expected a record: {is_recorded}, got one: {has_record}");
-                if pair >= FIRST {
-                    requests.push((n, read, is_recorded));
-                }
+                numbers[usize::from(!is_recorded)] = n;
+            }
+            if pair >= FIRST {
+                pairs[read].push(numbers);
             }
         }
     }
     let times = plugin.times()?;
-    let row = |(read, (name, _)): (usize, &(&str, &str))| {
-        let of = |recorded: bool| -> Vec<f64> {
-            let of = requests.iter().filter(|(_, r, is_recorded)| *r == read && *is_recorded == recorded);
-            of.filter_map(|(n, ..)| times.get(n).copied()).collect()
-        };
-        let (with, without) = (of(true), of(false));
+    let row = |(pairs, (name, _)): (&Vec<[usize; 2]>, &(&str, &str))| {
+        let of_pair = |[with, without]: &[usize; 2]| Some((*times.get(with)?, *times.get(without)?));
+        let (with, without): (Vec<f64>, Vec<f64>) = pairs.iter().filter_map(of_pair).unzip();
         let name = format!("gateway: PHP's time to record {name}");
-        if with.len().min(without.len()) < PAIRS / 2 {
+        if with.len() < PAIRS / 2 {
             return Row::skipped(name, "PHP has not written its times");
         }
-        let percent = |with: f64, without: f64| 100.0 * (with / without - 1.0);
-        let middle = [&with, &without].map(|times| median(times.clone()));
-        let lower = [with, without].map(lower_quartile);
-        let detail = format!(
-            "{:.1} %: medians {:.0} µs over {:.0} µs; lower quartiles {:.1} %",
-            percent(middle[0], middle[1]),
-            middle[0],
-            middle[1],
-            percent(lower[0], lower[1])
-        );
-        Row::new(name, Value::Most(percent(middle[0], middle[1]), TARGET, "%"), detail)
+        // Of each pair, since the machine may be slower or faster for a while.
+        let ratios = with.iter().zip(&without).map(|(with, without)| 100.0 * (with / without - 1.0)).collect();
+        let percent = median(ratios);
+        let detail = format!("{percent:.1} %: medians {:.0} µs over {:.0} µs", median(with), median(without));
+        Row::new(name, Value::Most(percent, TARGET, "%"), detail)
     };
-    Ok(READS.iter().enumerate().map(row).collect())
-}
-
-fn lower_quartile(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 4).copied().unwrap_or_default()
+    Ok(pairs.iter().zip(&READS).map(row).collect())
 }
