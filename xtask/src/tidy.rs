@@ -75,7 +75,7 @@ const LAYERS: &[(&str, &[&str])] = &[
                       "svc-discovery", "svc-permalinks", "svc-model", "svc-blocks", "svc-controllers", "svc-brand", "svc-store"]),
     ("xtask-support", &[]),
     ("xtask", &["xtask-support"]),
-    ("xtask-bench", &["xtask-support", "svc-brand", "svc-test-databases"]),
+    ("xtask-bench", &["xtask-support", "svc-brand", "svc-bridge", "svc-test-databases"]),
     ("xtask-conformance", &["xtask-support", "svc-test-databases"]),
     ("xtask-crash", &["xtask-support", "svc-brand", "svc-backup", "svc-db", "svc-model", "svc-store", "svc-test-databases"]),
     ("xtask-live", &["xtask-support", "svc-brand", "svc-test-databases"]),
