@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use axum::http::Method;
 use svc_bridge::{
     connector::install::{read_secret, secret_path},
-    record::Recorder,
+    record::{HEADER, Recorder},
 };
 use xtask_support::{gateway::Gateway, server::exchange};
 
@@ -20,9 +20,6 @@ use super::measure::{Row, Value, median};
 /// Reads, and their names.
 const READS: [(&str, &str); 3] =
     [("types", "types"), ("a post", "posts?per_page=1"), ("a list of ten posts", "posts?per_page=10")];
-
-/// The header with which a record is asked for.
-const HEADER: &str = "x-svc-record";
 
 /// Pairs of requests for each read, after some that fill caches.
 const PAIRS: usize = 1000;
@@ -97,6 +94,7 @@ impl<'w> Plugin<'w> {
 /// does with a record at the same time would slow PHP down on machines with few cores, and is no work of PHP.
 pub(super) fn rows(gateway: &Gateway, wordpress: &Path) -> Result<Vec<Row>> {
     let secret = read_secret(&secret_path(&wordpress.join("wp-config.php")))?.context("the connector has no secret")?;
+    let header = HEADER;
     let recorder = Recorder::new(secret.expose().as_bytes());
     let plugin = Plugin::install(wordpress)?;
     // PHP looks for changed files every two seconds.
@@ -115,10 +113,10 @@ pub(super) fn rows(gateway: &Gateway, wordpress: &Path) -> Result<Vec<Row>> {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
                 let asked = recorder.ask(&Method::GET, &path, now, format!("{n:032}"));
                 let value = asked.header.to_str()?.to_owned();
-                let headers = if is_recorded { vec![(HEADER, value)] } else { Vec::new() };
+                let headers = if is_recorded { vec![(header.as_str(), value)] } else { Vec::new() };
                 let response = exchange(&gateway.site, "GET", &path, &headers, "")?;
                 ensure!(response.status == 200, "{path}: {}", response.status);
-                let has_record = response.headers(HEADER).next().is_some();
+                let has_record = response.headers(header.as_str()).next().is_some();
                 ensure!(has_record == is_recorded, "{path}: expected a record: {is_recorded}, got one: {has_record}");
                 numbers[usize::from(!is_recorded)] = n;
             }
