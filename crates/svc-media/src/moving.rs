@@ -341,6 +341,9 @@ impl Moving {
         }
         let is_new = match digest_of_file(&file).await? {
             Some((_, digest)) if is_equal(&self.from, object, &digest).await? => {
+                if !self.dry_run {
+                    remove_if_exists(&staged_beside(&file)).await?;
+                }
                 let is_deleted = self.delete_source && !self.dry_run && self.delete_object(object).await?;
                 return Ok(Outcome::Present { is_deleted });
             }
@@ -361,10 +364,8 @@ impl Moving {
         };
         if let Some(outcome) = outcome {
             // What was deleted or changed meanwhile must not stay.
-            return match tokio::fs::remove_file(&file).await {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-                _ => outcome,
-            };
+            remove_if_exists(&file).await?;
+            return outcome;
         }
         let is_deleted = self.delete_source && self.delete_object(&about).await?;
         Ok(Outcome::Copied { bytes: about.size, is_deleted })
@@ -387,9 +388,7 @@ impl Moving {
     async fn download(&self, key: &Path, file: &FilePath) -> Result<(PathBuf, ObjectMeta), MoveError> {
         let object = self.from.store.get(key).await?;
         let about = object.meta.clone();
-        let mut staged = file.as_os_str().to_owned();
-        staged.push(STAGED);
-        let staged = PathBuf::from(staged);
+        let staged = staged_beside(file);
         let (target, path) = (file.to_owned(), staged.clone());
         let mut output = blocking(move || {
             permissions::create_folders(&target)?;
@@ -474,6 +473,20 @@ fn is_missing_file(error: &StorageError) -> bool {
 
 fn is_missing(error: &MoveError) -> bool {
     matches!(error, MoveError::Storage(StorageError::Store(object_store::Error::NotFound { .. })))
+}
+
+/// Where a file is staged. A copy that is killed leaves it, in rare cases with the file in place as well.
+fn staged_beside(file: &FilePath) -> PathBuf {
+    let mut staged = file.as_os_str().to_owned();
+    staged.push(STAGED);
+    staged.into()
+}
+
+async fn remove_if_exists(file: &FilePath) -> std::io::Result<()> {
+    match tokio::fs::remove_file(file).await {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 /// Gives a staged file its name.

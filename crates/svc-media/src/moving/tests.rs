@@ -121,6 +121,24 @@ async fn files_are_copied_to_an_object_store_and_back() {
 }
 
 #[tokio::test]
+async fn what_a_killed_copy_has_staged_is_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let (folder, bucket) = (Storage::folder(root.path()), Storage::new(InMemory::new()));
+    for path in ["a.jpg", "b.jpg"] {
+        bucket.store.put(&key(path).unwrap(), "content".into()).await.unwrap();
+    }
+    // Killed between the two steps that give a file its name, and while it was written.
+    write(root.path(), "a.jpg", "content");
+    fs::hard_link(root.path().join("a.jpg"), root.path().join("a.jpg#0")).unwrap();
+    write(root.path(), "b.jpg#0", "cont");
+    run(&Moving { dry_run: true, ..moving(&bucket, &folder) }).await;
+    assert_eq!(files(root.path()).len(), 3);
+    let (moved, failures) = run(&moving(&bucket, &folder)).await;
+    assert_eq!((moved.copied, moved.present, failures), (1, 1, vec![]));
+    assert_eq!(files(root.path()).into_keys().collect::<Vec<_>>(), ["a.jpg", "b.jpg"]);
+}
+
+#[tokio::test]
 async fn a_file_that_differs_is_kept_in_both() {
     let root = tempfile::tempdir().unwrap();
     let folder = Storage::folder(root.path());
