@@ -42,7 +42,7 @@ const DEPTH_LIMIT: usize = 64;
 /// Bytes that are hashed at once.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Suffix of a file that is being written, as of files that a storage has staged: no storage lists or serves it. A later run replaces it.
+/// Suffix of a file that is being written, as of files that a storage has staged: no storage lists or serves it. A later run replaces or removes it.
 const STAGED: &str = "#0";
 
 /// A copy of all files of a storage.
@@ -475,7 +475,7 @@ fn is_missing(error: &MoveError) -> bool {
     matches!(error, MoveError::Storage(StorageError::Store(object_store::Error::NotFound { .. })))
 }
 
-/// Where a file is staged. A copy that is killed leaves it, in rare cases with the file in place as well.
+/// Where a file is staged. A copy that is killed leaves it behind, in rare cases beside the complete file.
 fn staged_beside(file: &FilePath) -> PathBuf {
     let mut staged = file.as_os_str().to_owned();
     staged.push(STAGED);
