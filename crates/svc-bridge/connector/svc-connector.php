@@ -2,7 +2,7 @@
 /**
  * Plugin Name: svc connector
  * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
- * Version: 9
+ * Version: 10
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -944,43 +944,22 @@ final class Reports {
  * Stands for the callbacks of a filter, and sees what they return. WordPress applies some filters very often, and this costs a tenth of what a
  * callback does.
  */
-final class Observed implements \IteratorAggregate, \ArrayAccess {
+class Observed implements \IteratorAggregate, \ArrayAccess {
 	/** The callbacks. @var \WP_Hook */
-	private $hook;
+	protected $hook;
 
-	/** Whether a filter had a value for an option since all were last loaded, so that nothing was loaded for it. */
-	public static $has_value = false;
-
-	/** Called with the result and the arguments of the filter; for `alloptions` unless all are loaded to read a single one. @var callable */
-	private $see;
-
-	/** Whether this is `alloptions`. */
-	private $is_all;
-
-	/** How often single options had been read when all were last loaded. */
-	private $count;
+	/** Called with the result and the arguments of the filter. @var callable */
+	protected $see;
 
 	public function __construct( string $filter, callable $see ) {
 		$this->hook                      = $GLOBALS['wp_filter'][ $filter ] ?? new \WP_Hook();
 		$this->see                       = $see;
-		$this->is_all                    = 'alloptions' === $filter;
-		$this->count                     = $GLOBALS['wp_filters']['pre_option'] ?? 0;
 		$GLOBALS['wp_filter'][ $filter ] = $this; // phpcs:ignore WordPress.WP.GlobalVariablesOverride
 	}
 
 	public function apply_filters( $value, $arguments ) {
 		if ( $this->hook->callbacks ) {
 			$value = $this->hook->apply_filters( $value, $arguments );
-		}
-		if ( $this->is_all ) {
-			$count     = $GLOBALS['wp_filters']['pre_option'] ?? 0;
-			$is_single = $count !== $this->count && ! self::$has_value && ! isset( $GLOBALS['wp_filter']['pre_option'] );
-
-			$this->count     = $count;
-			self::$has_value = false;
-			if ( $is_single ) {
-				return $value;
-			}
 		}
 		( $this->see )( $value, $arguments );
 		return $value;
@@ -1018,6 +997,55 @@ final class Observed implements \IteratorAggregate, \ArrayAccess {
 
 	public function offsetUnset( $at ): void {
 		unset( $this->hook[ $at ] );
+	}
+}
+
+/**
+ * Stands for the callbacks of the filter that WordPress applies before it loads all options, and sees when they are not loaded to read a single one.
+ * WordPress loads them for each option that it reads. So that the observation costs no time, this returns what WordPress would load, the options in
+ * its own cache, if nothing filters them.
+ */
+final class Loads extends Observed {
+	/** The filter, which WordPress has since 6.2. */
+	const FILTER = 'pre_wp_load_alloptions';
+
+	/** Whether a filter had a value for an option since all were last loaded, so that nothing was loaded for it. */
+	public static $has_value = false;
+
+	/** How often single options had been read when all were last loaded. */
+	private $count;
+
+	/** WordPress's own object cache; null if the site has another one. @var \WP_Object_Cache|null */
+	private $cache = null;
+
+	public function __construct( callable $see ) {
+		parent::__construct( self::FILTER, $see );
+		$this->count = $GLOBALS['wp_filters']['pre_option'] ?? 0;
+		if ( 'WP_Object_Cache' === get_class( $GLOBALS['wp_object_cache'] ) && ! file_exists( WP_CONTENT_DIR . '/object-cache.php' ) ) {
+			$this->cache = $GLOBALS['wp_object_cache'];
+		}
+	}
+
+	public function apply_filters( $value, $arguments ) {
+		if ( $this->hook->callbacks ) {
+			$value = $this->hook->apply_filters( $value, $arguments );
+		}
+		$count = $GLOBALS['wp_filters']['pre_option'] ?? 0;
+		if ( $count === $this->count || self::$has_value || isset( $GLOBALS['wp_filter']['pre_option'] ) ) {
+			( $this->see )();
+		}
+		$this->count     = $count;
+		self::$has_value = false;
+		$is_filtered = isset( $GLOBALS['wp_filter']['alloptions'] ) || isset( $GLOBALS['wp_filter']['all'] );
+		$is_forced   = $arguments[1];
+		if ( null === $value && ! $is_filtered && ! $is_forced && $this->cache && $this->cache === $GLOBALS['wp_object_cache'] ) {
+			$groups = $this->cache->cache;
+			if ( ! empty( $groups['options']['alloptions'] ) ) {
+				++$this->cache->cache_hits;
+				return $groups['options']['alloptions'];
+			}
+		}
+		return $value;
 	}
 }
 
@@ -1104,6 +1132,9 @@ final class Record {
 	/** Groups of options that were loaded together. @var string[] */
 	private static $groups = array();
 
+	/** Whether somebody read all of those. */
+	private static $reads_groups = false;
+
 	/** How often all options were loaded before this was observed, and since then by callers that are known, without those that read single ones. */
 	private static $known_loads = 0;
 
@@ -1134,8 +1165,8 @@ final class Record {
 				}
 			);
 		}
-		if ( ! isset( $GLOBALS['wp_filters'] ) ) {
-			// WordPress before 6.1 does not count what it reads.
+		if ( version_compare( $GLOBALS['wp_version'], '6.2', '<' ) ) {
+			// Which options it has loaded cannot be observed.
 			self::$parts['options'] = true;
 		}
 		// Besides the query that loads options: those of plugins that are loaded first.
@@ -1159,7 +1190,7 @@ final class Record {
 	private static function listen(): void {
 		$last = PHP_INT_MAX;
 		self::$known_loads = self::loads( self::filters() );
-		new Observed( 'alloptions', array( self::class, 'all_options' ) );
+		new Loads( array( self::class, 'all_options' ) );
 		self::watch( self::VALUES );
 		self::$n_filters = count( $GLOBALS['wp_filter'] );
 		add_action( 'plugins_loaded', array( self::class, 'watch_values' ), $last );
@@ -1273,10 +1304,7 @@ final class Record {
 				self::$parts[ "options/$option" ] = true;
 			}
 		} elseif ( ! in_array( $caller, self::LOADERS, true ) ) {
-			$groups = function_exists( 'wp_autoload_values_to_autoload' ) ? wp_autoload_values_to_autoload() : array( '' );
-			foreach ( array_merge( self::$groups, $groups ) as $group ) {
-				self::$parts[ '' === $group ? 'options' : "options?$group" ] = true;
-			}
+			self::$reads_groups = true;
 		}
 	}
 
@@ -1294,7 +1322,7 @@ final class Record {
 	}
 
 	public static function option_value( $value ): void {
-		Observed::$has_value = Observed::$has_value || false !== $value;
+		Loads::$has_value = Loads::$has_value || false !== $value;
 	}
 
 	/** The filters of the options that were read: WordPress counts how often it applies each, also without callbacks. */
@@ -1305,7 +1333,7 @@ final class Record {
 	/** How often all options were loaded, and not to read a single one with one of these filters, by the counts of filters. */
 	private static function loads( array $filters ): int {
 		$counts = $GLOBALS['wp_filters'] ?? array();
-		$loads  = ( $counts['alloptions'] ?? 0 ) - ( $counts['pre_option'] ?? 0 );
+		$loads  = ( $counts[ Loads::FILTER ] ?? 0 ) - ( $counts['pre_option'] ?? 0 );
 		foreach ( $filters as $filter ) {
 			$option = substr( $filter, 4 );
 			$others = $counts[ $filter ] - ( $counts[ $option ] ?? 0 );
@@ -1329,6 +1357,12 @@ final class Record {
 			$value = ( wp_cache_get( 'alloptions', 'options' ) ?: array() )[ $option ] ?? wp_cache_get( $option, 'options' );
 			if ( is_numeric( $value ) && $value > 0 ) {
 				self::until( (int) $value );
+			}
+		}
+		if ( self::$reads_groups ) {
+			$groups = function_exists( 'wp_autoload_values_to_autoload' ) ? wp_autoload_values_to_autoload() : array( '' );
+			foreach ( array_merge( self::$groups, $groups ) as $group ) {
+				self::$parts[ '' === $group ? 'options' : "options?$group" ] = true;
 			}
 		}
 		// All were loaded by a caller that is not known, after a filter that was not observed had a value.
@@ -1453,7 +1487,7 @@ final class Record {
 		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {
 			self::refuse( 'the object cache cannot be observed' );
 		}
-		foreach ( array( 'alloptions', 'get_user_metadata' ) as $filter ) {
+		foreach ( array( Loads::FILTER, 'get_user_metadata' ) as $filter ) {
 			if ( ! ( $GLOBALS['wp_filter'][ $filter ] ?? null ) instanceof Observed ) {
 				self::refuse( "the filter $filter cannot be observed" );
 			}
@@ -1646,7 +1680,7 @@ function status(): array {
 	$test       = $is_network ? null : Reports::test();
 	$cache      = wp_using_ext_object_cache();
 	return array(
-		'connector'    => 9,
+		'connector'    => 10,
 		'wordpress'    => get_bloginfo( 'version' ),
 		'php'          => PHP_VERSION,
 		'multisite'    => $is_network,

@@ -24,6 +24,7 @@ if ( isset( $argv[2] ) ) {
 } else {
 	// What the plugin needs of WordPress when it is loaded, and then does nothing.
 	define( 'ABSPATH', __DIR__ . '/' );
+	define( 'WP_CONTENT_DIR', __DIR__ );
 	function is_multisite() {
 		return true;
 	}

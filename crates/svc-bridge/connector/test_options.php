@@ -3,7 +3,7 @@
  * Tests what the plugin finds of options that are loaded together, with what it needs of WordPress. Included by test.php.
  */
 
-use Svc\Connector\Observed;
+use Svc\Connector\Loads;
 use Svc\Connector\Record;
 
 /** WordPress's class for the callbacks of a filter. */
@@ -33,8 +33,19 @@ function get_option( $option ) {
 	return isset( $all[ $option ] ) ? apply_filters( "option_$option", $all[ $option ], $option ) : apply_filters( "default_option_$option", false, $option );
 }
 
-function wp_load_alloptions() {
-	return apply_filters( 'alloptions', array( 'blogname' => 'a', 'home' => 'b' ) );
+function wp_load_alloptions( $force_cache = false ) {
+	$all = apply_filters( 'pre_wp_load_alloptions', null, $force_cache );
+	if ( is_array( $all ) ) {
+		return $all;
+	}
+	$all = $force_cache ? array() : $GLOBALS['wp_object_cache']->cache['options']['alloptions'] ?? array();
+	return apply_filters( 'alloptions', $all ? $all : array( 'blogname' => 'a', 'home' => 'b' ) );
+}
+
+/** WordPress's own cache. */
+class WP_Object_Cache {
+	public $cache      = array();
+	public $cache_hits = 0;
 }
 
 function wp_prime_option_caches() {
@@ -70,13 +81,16 @@ function with_filter( string $filter, callable $callback, callable $code ): void
 }
 
 /** The names of options that are loaded together, and not to read single ones, while code runs. */
-function names_of_loaded( callable $code ): array {
-	$GLOBALS['wp_filters'] = array();
-	$GLOBALS['wp_filter']  = array();
+function names_of_loaded( callable $code, array $cache ): array {
+	$GLOBALS['wp_filters']             = array();
+	$GLOBALS['wp_filter']              = array();
+	$GLOBALS['wp_object_cache']        = new WP_Object_Cache();
+	$GLOBALS['wp_object_cache']->cache = $cache;
 
 	$begin = static function () {
 		self::$parts         = array();
-		Observed::$has_value = false;
+		Loads::$has_value    = false;
+		self::$reads_groups  = false;
 		self::listen();
 	};
 	$end   = static function () {
@@ -130,6 +144,41 @@ function test_options(): void {
 		'a filter is applied by others, and all'            => array( $run( static fn() => apply_filters( 'option_observed', 1 ), $observed, $load ), array( 'options?yes', 'options' ) ),
 		'a filter is applied twice by others'               => array( static fn() => apply_filters( 'option_home', apply_filters( 'option_home', 1 ) ), array() ),
 	) as $what => list( $code, $names ) ) {
-		check( "options: $what", names_of_loaded( $code ), $names );
+		check( "options: $what", names_of_loaded( $code, array() ), $names );
+		check( "options: $what, with a cache", names_of_loaded( $code, array( 'options' => array( 'alloptions' => array( 'blogname' => 'c', 'home' => 'd' ) ) ) ), $names );
 	}
+	test_loaded();
+}
+
+/** The options that are loaded are those that WordPress loads, and without it where nobody else would see that it does. */
+function test_loaded(): void {
+	$full  = array( 'options' => array( 'alloptions' => array( 'x' => 'y' ) ) );
+	$other = static fn() => array( 'x' => 'other' );
+	$class = new class() extends WP_Object_Cache {};
+	foreach ( array(
+		'nothing is cached'          => array( array(), array(), false ),
+		'an empty list is cached'    => array( array( 'options' => array( 'alloptions' => array() ) ), array(), false ),
+		'the load is forced'         => array( $full, array(), false, true ),
+		'a filter for the load'      => array( $full, array( Loads::FILTER => $other ), true ),
+		'a filter for the result'    => array( $full, array( 'alloptions' => $other ), false ),
+		'a function for all filters' => array( $full, array( 'all' => $other ), false ),
+		'a cache of another class'   => array( $full, array(), false, false, $class ),
+		'all are cached'             => array( $full, array(), true ),
+	) as $what => $case ) {
+		list( $cache, $filters, $is_skipped ) = $case;
+
+		$GLOBALS['wp_filters']             = array();
+		$GLOBALS['wp_filter']              = array();
+		$GLOBALS['wp_object_cache']        = $case[4] ?? new WP_Object_Cache();
+		$GLOBALS['wp_object_cache']->cache = $cache;
+		array_map( 'add_test_filter', array_keys( $filters ), $filters );
+		$expected              = wp_load_alloptions( $case[3] ?? false );
+		$GLOBALS['wp_filters'] = array();
+		new Loads( static fn() => null );
+		check( "loaded: $what", wp_load_alloptions( $case[3] ?? false ), $expected );
+		check( "loaded: $what, skipped", ! isset( $GLOBALS['wp_filters']['alloptions'] ), $is_skipped );
+	}
+	// The last case, with another cache.
+	$GLOBALS['wp_object_cache'] = new WP_Object_Cache();
+	check( 'loaded: the cache is replaced', wp_load_alloptions(), array( 'blogname' => 'a', 'home' => 'b' ) );
 }

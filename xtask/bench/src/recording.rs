@@ -22,7 +22,7 @@ const READS: [(&str, &str); 3] =
     [("types", "types"), ("a post", "posts?per_page=1"), ("a list of ten posts", "posts?per_page=10")];
 
 /// Pairs of requests for each read, after some that fill caches.
-const PAIRS: usize = 1000;
+const PAIRS: usize = 3000;
 const FIRST: usize = 10;
 
 /// The largest part of PHP's time that recording may take, in percent.
@@ -134,10 +134,23 @@ pub(super) fn rows(gateway: &Gateway, wordpress: &Path) -> Result<Vec<Row>> {
             return Row::skipped(name, "PHP has not written its times");
         }
         // Of each pair, since the machine may be slower or faster for a while.
-        let ratios = with.iter().zip(&without).map(|(with, without)| 100.0 * (with / without - 1.0)).collect();
+        let ratios: Vec<f64> = with.iter().zip(&without).map(|(with, without)| 100.0 * (with / without - 1.0)).collect();
+        let (from, to) = interval(ratios.clone());
         let percent = median(ratios);
-        let detail = format!("{percent:.1} %: medians {:.0} µs over {:.0} µs", median(with), median(without));
+        let detail = format!(
+            "{percent:.1} % ({from:.1} to {to:.1} with a confidence of 95 %): medians {:.0} µs over {:.0} µs",
+            median(with),
+            median(without)
+        );
         Row::new(name, Value::Most(percent, TARGET, "%"), detail)
     };
     Ok(pairs.iter().zip(&READS).map(row).collect())
+}
+
+/// The interval that contains the true median with a confidence of 95 %: the values at the ranks that are 0.98 · √n away from the middle.
+fn interval(mut values: Vec<f64>) -> (f64, f64) {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let distance = (0.98 * (n as f64).sqrt()).ceil() as usize;
+    (values[(n / 2).saturating_sub(distance)], values[(n / 2 + distance).min(n - 1)])
 }

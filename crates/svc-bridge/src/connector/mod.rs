@@ -61,7 +61,7 @@ pub(crate) fn random(length: usize) -> std::io::Result<String> {
 }
 
 /// Version of the plugin whose records and reports this program reads.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 
 /// What the plugin says of itself and of WordPress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
