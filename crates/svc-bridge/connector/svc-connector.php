@@ -1001,48 +1001,54 @@ class Observed implements \IteratorAggregate, \ArrayAccess {
 }
 
 /**
- * Stands for the callbacks of the filter that WordPress applies before it loads all options, and sees when they are not loaded to read a single one.
- * WordPress loads them for each option that it reads. So that the observation costs no time, this returns what WordPress would load, the options in
- * its own cache, if nothing filters them.
+ * Stands for the callbacks of the filter that WordPress applies before it loads all options, and notices when these are read as a list, rather than to
+ * look up one: WordPress loads them for each option that it reads. So that this costs no time, it returns what WordPress would load, the list in its own
+ * cache, if nothing filters that.
  */
 final class Loads extends Observed {
-	/** The filter, which WordPress has since 6.2. */
+	/** The filter. WordPress has it since 6.2. */
 	const FILTER = 'pre_wp_load_alloptions';
 
 	/** Whether a filter had a value for an option since all were last loaded, so that nothing was loaded for it. */
 	public static $has_value = false;
 
 	/** How often single options had been read when all were last loaded. */
-	private $count;
+	private $single_reads;
 
 	/** WordPress's own object cache; null if the site has another one. @var \WP_Object_Cache|null */
 	private $cache = null;
 
 	public function __construct( callable $see ) {
 		parent::__construct( self::FILTER, $see );
-		$this->count = $GLOBALS['wp_filters']['pre_option'] ?? 0;
-		if ( 'WP_Object_Cache' === get_class( $GLOBALS['wp_object_cache'] ) && ! file_exists( WP_CONTENT_DIR . '/object-cache.php' ) ) {
-			$this->cache = $GLOBALS['wp_object_cache'];
+		$this->single_reads = $GLOBALS['wp_filters']['pre_option'] ?? 0;
+
+		$cache = $GLOBALS['wp_object_cache'] ?? null;
+		// Some drop-ins say that they are no external cache.
+		if ( is_object( $cache ) && 'WP_Object_Cache' === get_class( $cache ) && ! file_exists( WP_CONTENT_DIR . '/object-cache.php' ) ) {
+			$this->cache = $cache;
 		}
 	}
 
 	public function apply_filters( $value, $arguments ) {
+		$single_reads = $GLOBALS['wp_filters']['pre_option'] ?? 0;
+		$is_single    = $single_reads !== $this->single_reads && ! self::$has_value && ! isset( $GLOBALS['wp_filter']['pre_option'] );
+
+		$this->single_reads = $single_reads;
+		self::$has_value    = false;
+		if ( ! $is_single ) {
+			( $this->see )();
+		}
 		if ( $this->hook->callbacks ) {
 			$value = $this->hook->apply_filters( $value, $arguments );
 		}
-		$count = $GLOBALS['wp_filters']['pre_option'] ?? 0;
-		if ( $count === $this->count || self::$has_value || isset( $GLOBALS['wp_filter']['pre_option'] ) ) {
-			( $this->see )();
-		}
-		$this->count     = $count;
-		self::$has_value = false;
 		$is_filtered = isset( $GLOBALS['wp_filter']['alloptions'] ) || isset( $GLOBALS['wp_filter']['all'] );
-		$is_forced   = $arguments[1];
+		$is_forced   = $arguments[1] ?? true;
 		if ( null === $value && ! $is_filtered && ! $is_forced && $this->cache && $this->cache === $GLOBALS['wp_object_cache'] ) {
 			$groups = $this->cache->cache;
-			if ( ! empty( $groups['options']['alloptions'] ) ) {
+			$list   = $groups['options']['alloptions'] ?? null;
+			if ( $list && is_array( $list ) ) {
 				++$this->cache->cache_hits;
-				return $groups['options']['alloptions'];
+				return $list;
 			}
 		}
 		return $value;
@@ -1056,6 +1062,9 @@ final class Loads extends Observed {
 final class Record {
 	/** Options that WordPress reads before it loads plugins. */
 	const EARLY = array( 'siteurl', 'home', 'blog_charset', 'active_plugins', 'template', 'stylesheet', 'WPLANG' );
+
+	/** Groups of options that WordPress loads together before it loads plugins. Some versions have only the first. */
+	const AUTOLOADED = array( 'yes', 'on', 'auto-on', 'auto' );
 
 	/** Functions of WordPress that read single options of those that are loaded together. */
 	const LOADERS = array( 'get_option', 'wp_prime_option_caches', 'wp_set_option_autoload_values', 'update_option', 'add_option', 'delete_option', 'get_transient', 'is_blog_installed' );
@@ -1130,10 +1139,10 @@ final class Record {
 	private static $is_gone = false;
 
 	/** Groups of options that were loaded together. @var string[] */
-	private static $groups = array();
+	private static $groups = self::AUTOLOADED;
 
-	/** Whether somebody read all of those. */
-	private static $reads_groups = false;
+	/** Whether all options were read as a list. */
+	private static $reads_all = false;
 
 	/** How often all options were loaded before this was observed, and since then by callers that are known, without those that read single ones. */
 	private static $known_loads = 0;
@@ -1166,7 +1175,7 @@ final class Record {
 			);
 		}
 		if ( version_compare( $GLOBALS['wp_version'], '6.2', '<' ) ) {
-			// Which options it has loaded cannot be observed.
+			// No filter shows when it reads all options.
 			self::$parts['options'] = true;
 		}
 		// Besides the query that loads options: those of plugins that are loaded first.
@@ -1241,8 +1250,8 @@ final class Record {
 			// What these read is in other tables, whatever their texts are.
 			$sql = preg_match( self::WRITES, $sql ) ? Write::without_long_texts( $sql ) : $sql;
 		}
-		if ( 0 === strpos( $sql, 'SELECT option_name, option_value FROM ' ) && in_array( 'wp_load_alloptions', array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 16 ), 'function' ), true ) ) {
-			// Named if somebody reads all of them.
+		if ( 0 === strpos( $sql, 'SELECT option_name, option_value FROM ' ) && self::is_load() ) {
+			// Named if they are read as a list.
 			self::$groups = array_merge( self::$groups, preg_match_all( "/'([\w-]*)'/", $sql, $match ) ? $match[1] : array( '' ) );
 			return;
 		}
@@ -1262,6 +1271,12 @@ final class Record {
 		if ( false !== strpos( $sql, 'term_' ) || false !== strpos( $sql, 'user_login' ) ) {
 			self::$last = $sql;
 		}
+	}
+
+	/** Whether WordPress sends a statement to load all options. */
+	private static function is_load(): bool {
+		$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 16 ), 'function' );
+		return 'wp_load_alloptions' === ( $callers[ 1 + (int) array_search( 'get_results', $callers, true ) ] ?? '' );
 	}
 
 	/** Notes the rows that the last statement found. */
@@ -1293,10 +1308,12 @@ final class Record {
 		return $ids;
 	}
 
-	/** All options were loaded, and not to read a single one. */
+	/** All options were loaded, and not by a look-up of one that WordPress counts. */
 	public static function all_options(): void {
-		$callers = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 9 ), 'function' );
-		$caller  = $callers[ 1 + (int) array_search( 'wp_load_alloptions', $callers, true ) ] ?? '';
+		$calls = debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 9 );
+		$call  = $calls[ 1 + (int) array_search( 'wp_load_alloptions', array_column( $calls, 'function' ), true ) ] ?? array( 'class' => '' );
+		// A method of a plugin may have the name of one of WordPress's functions.
+		$caller = isset( $call['class'] ) ? '' : $call['function'];
 
 		self::$known_loads += 'get_option' === $caller ? 0 : 1;
 		if ( isset( self::SELECTIVE[ $caller ] ) ) {
@@ -1304,7 +1321,10 @@ final class Record {
 				self::$parts[ "options/$option" ] = true;
 			}
 		} elseif ( ! in_array( $caller, self::LOADERS, true ) ) {
-			self::$reads_groups = true;
+			self::$reads_all = true;
+			if ( function_exists( 'wp_autoload_values_to_autoload' ) ) {
+				self::$groups = array_merge( self::$groups, wp_autoload_values_to_autoload() );
+			}
 		}
 	}
 
@@ -1359,11 +1379,8 @@ final class Record {
 				self::until( (int) $value );
 			}
 		}
-		if ( self::$reads_groups ) {
-			$groups = function_exists( 'wp_autoload_values_to_autoload' ) ? wp_autoload_values_to_autoload() : array( '' );
-			foreach ( array_merge( self::$groups, $groups ) as $group ) {
-				self::$parts[ '' === $group ? 'options' : "options?$group" ] = true;
-			}
+		foreach ( self::$reads_all ? self::$groups : array() as $group ) {
+			self::$parts[ '' === $group ? 'options' : "options?$group" ] = true;
 		}
 		// All were loaded by a caller that is not known, after a filter that was not observed had a value.
 		if ( self::loads( $filters ) !== self::$known_loads ) {

@@ -16,6 +16,14 @@ class WP_Hook {
 		}
 		return $value;
 	}
+
+	public function add( $callback ) {
+		$this->callbacks[] = $callback;
+	}
+
+	public function remove_all() {
+		$this->callbacks = array();
+	}
 }
 
 function apply_filters( $name, $value, ...$arguments ) {
@@ -38,14 +46,37 @@ function wp_load_alloptions( $force_cache = false ) {
 	if ( is_array( $all ) ) {
 		return $all;
 	}
-	$all = $force_cache ? array() : $GLOBALS['wp_object_cache']->cache['options']['alloptions'] ?? array();
-	return apply_filters( 'alloptions', $all ? $all : array( 'blogname' => 'a', 'home' => 'b' ) );
+	$all = $force_cache ? array() : $GLOBALS['wp_object_cache']->get( 'alloptions', 'options' );
+	if ( ! $all ) {
+		$all = get_results( "SELECT option_name, option_value FROM wp_options WHERE autoload IN ( 'yes', 'on' )" );
+	}
+	return apply_filters( 'alloptions', $all );
+}
+
+/** WordPress's method that sends a statement. */
+function get_results( string $sql ): array {
+	Record::before( $sql );
+	return array( 'blogname' => 'a', 'home' => 'b' );
 }
 
 /** WordPress's own cache. */
 class WP_Object_Cache {
-	public $cache      = array();
 	public $cache_hits = 0;
+
+	private $cache;
+
+	public function __construct( array $options = array() ) {
+		$this->cache = array( 'options' => array( 'alloptions' => $options ) );
+	}
+
+	public function __get( $name ) {
+		return $this->$name;
+	}
+
+	public function get( $key, $group ) {
+		++$this->cache_hits;
+		return $this->cache[ $group ][ $key ];
+	}
 }
 
 function wp_prime_option_caches() {
@@ -53,7 +84,24 @@ function wp_prime_option_caches() {
 }
 
 function wp_autoload_values_to_autoload() {
-	return array( 'yes' );
+	return array( 'yes', 'more' );
+}
+
+/** A plugin's function that looks for single options in the list. */
+function bbp_get_default_options() {
+	get_option( 'x' );
+	return array( 'a' => 1 );
+}
+
+function bbp_pre_load_options() {
+	wp_load_alloptions();
+}
+
+/** A method with the name of one of WordPress's functions. */
+final class Loader {
+	public static function get_transient() {
+		wp_load_alloptions();
+	}
 }
 
 function add_option( $option ) {
@@ -69,28 +117,42 @@ function add_action() {
 }
 
 function add_test_filter( string $filter, callable $callback ): void {
-	$GLOBALS['wp_filter'][ $filter ]            = new WP_Hook();
-	$GLOBALS['wp_filter'][ $filter ]->callbacks = array( $callback );
+	$GLOBALS['wp_filter'][ $filter ] = $GLOBALS['wp_filter'][ $filter ] ?? new WP_Hook();
+	$GLOBALS['wp_filter'][ $filter ]->add( $callback );
 }
 
 /** Runs code with a callback of a filter. */
 function with_filter( string $filter, callable $callback, callable $code ): void {
 	add_test_filter( $filter, $callback );
 	$code();
-	unset( $GLOBALS['wp_filter'][ $filter ] );
+	$GLOBALS['wp_filter'][ $filter ]->remove_all();
+	if ( ! $GLOBALS['wp_filter'][ $filter ]->callbacks ) {
+		unset( $GLOBALS['wp_filter'][ $filter ] );
+	}
+}
+
+/** A callback of a filter that runs code the first time, and changes nothing. */
+function once( callable $code ): callable {
+	return static function ( $value ) use ( &$code ) {
+		list( $run, $code ) = array( $code, null );
+		if ( $run ) {
+			$run();
+		}
+		return $value;
+	};
 }
 
 /** The names of options that are loaded together, and not to read single ones, while code runs. */
-function names_of_loaded( callable $code, array $cache ): array {
-	$GLOBALS['wp_filters']             = array();
-	$GLOBALS['wp_filter']              = array();
-	$GLOBALS['wp_object_cache']        = new WP_Object_Cache();
-	$GLOBALS['wp_object_cache']->cache = $cache;
+function names_of_loaded( callable $code, array $cached ): array {
+	$GLOBALS['wp_filters']      = array();
+	$GLOBALS['wp_filter']       = array();
+	$GLOBALS['wp_object_cache'] = new WP_Object_Cache( $cached );
 
 	$begin = static function () {
-		self::$parts         = array();
-		Loads::$has_value    = false;
-		self::$reads_groups  = false;
+		self::$parts      = array();
+		self::$groups     = self::AUTOLOADED;
+		self::$reads_all  = false;
+		Loads::$has_value = false;
 		self::listen();
 	};
 	$end   = static function () {
@@ -110,7 +172,8 @@ function names_of_loaded( callable $code, array $cache ): array {
 }
 
 function test_options(): void {
-	$run      = static fn( ...$all ) => static fn() => array_map( static fn( $code ) => $code(), $all );
+	$run      = static fn( ...$codes ) => static fn() => array_map( static fn( $code ) => $code(), $codes );
+	$all      = array( 'options?yes', 'options?on', 'options?auto-on', 'options?auto', 'options?more' );
 	$name     = static fn() => get_option( 'blogname' );
 	$missing  = static fn() => get_option( 'x' );
 	$observed = static fn() => get_option( 'observed' );
@@ -119,66 +182,114 @@ function test_options(): void {
 	$prime    = static fn() => wp_prime_option_caches();
 	$other    = static fn() => 'other';
 	$same     = static fn( $value ) => $value;
+	$list     = static fn() => array( 'x' => 'y' );
 	$filtered = static fn( $filter, $callback, $code ) => static fn() => with_filter( $filter, $callback, $code );
 	foreach ( array(
 		'nothing'                                           => array( $run(), array() ),
 		'single options'                                    => array( $run( $name, $missing, $name ), array() ),
-		'all'                                               => array( $load, array( 'options?yes' ) ),
-		'all after a single one'                            => array( $run( $name, $load ), array( 'options?yes' ) ),
+		'all'                                               => array( $load, $all ),
+		'all after a single one'                            => array( $run( $name, $load ), $all ),
 		'a function that looks for single ones'             => array( $prime, array() ),
+		'a method with the name of such a function'         => array( array( Loader::class, 'get_transient' ), $all ),
+		'a function of a plugin that looks for single ones' => array( 'bbp_pre_load_options', array( 'options/a' ) ),
+		'such a function, and all'                          => array( $run( 'bbp_pre_load_options', $load ), array_merge( array( 'options/a' ), $all ) ),
 		'a value of a filter'                               => array( $run( $observed, $name, $observed ), array() ),
-		'a value of a filter of WordPress, and all'         => array( $run( static fn() => get_option( 'gmt_offset' ), $load ), array( 'options?yes' ) ),
-		'a value of a filter, and all'                      => array( $run( $observed, $load ), array( 'options?yes' ) ),
+		'a value of a filter of WordPress, and all'         => array( $run( static fn() => get_option( 'gmt_offset' ), $load ), $all ),
+		'a value of a filter, and all'                      => array( $run( $observed, $load ), $all ),
 		'a value of a filter, and a function'               => array( $run( $observed, $prime ), array() ),
-		'a value of a filter, also where one is added'      => array( $run( $add, $load ), array( 'options?yes', 'options' ) ),
+		'a value of a filter, also where one is added'      => array( $run( $add, $load ), array_merge( $all, array( 'options' ) ) ),
 		'an option with a value of a filter is added'       => array( $add, array( 'options' ) ),
 		// Filters that exist for a short time are not observed. By which caller all were loaded is not known then.
 		'a value of a short filter'                         => array( $filtered( 'pre_option_blogname', $other, $name ), array() ),
 		'a value of a short filter, and a single one'       => array( $run( $filtered( 'pre_option_blogname', $other, $name ), $missing ), array() ),
 		'a value of a short filter, and all'                => array( $run( $filtered( 'pre_option_blogname', $other, $name ), $load ), array( 'options' ) ),
 		'a value of a short filter of each, and all'        => array( $run( $filtered( 'pre_option', $other, $name ), $load ), array( 'options' ) ),
-		'a value of a filter of each, and all'              => array( $filtered( 'pre_option', $other, $run( $name, $load ) ), array( 'options?yes' ) ),
+		'a value of a filter of each, and all'              => array( $filtered( 'pre_option', $other, $run( $name, $load ) ), $all ),
 		'a value of a filter of each'                       => array( $filtered( 'pre_option', $other, $run( $name, $missing ) ), array() ),
 		'a filter of each'                                  => array( $filtered( 'pre_option', $same, $run( $name, $missing ) ), array() ),
-		'all, in a filter of a single one'                  => array( $filtered( 'pre_option_x', static fn( $value ) => $load() ? $value : $value, $missing ), array( 'options?yes' ) ),
-		'a filter is applied by others, and all'            => array( $run( static fn() => apply_filters( 'option_observed', 1 ), $observed, $load ), array( 'options?yes', 'options' ) ),
+		'a filter has the list'                             => array( $filtered( Loads::FILTER, $list, $run( $missing, $name ) ), array() ),
+		'a filter has the list, and all'                    => array( $filtered( Loads::FILTER, $list, $run( $name, $load ) ), $all ),
+		'a single one in a filter of the list, and all'     => array( $filtered( Loads::FILTER, once( $name ), $run( $missing, $load ) ), $all ),
+		'all, in a filter of a single one'                  => array( $filtered( 'pre_option_x', static fn( $value ) => $load() ? $value : $value, $missing ), $all ),
+		'a filter is applied by others, and all'            => array( $run( static fn() => apply_filters( 'option_observed', 1 ), $observed, $load ), array_merge( $all, array( 'options' ) ) ),
 		'a filter is applied twice by others'               => array( static fn() => apply_filters( 'option_home', apply_filters( 'option_home', 1 ) ), array() ),
 	) as $what => list( $code, $names ) ) {
-		check( "options: $what", names_of_loaded( $code, array() ), $names );
-		check( "options: $what, with a cache", names_of_loaded( $code, array( 'options' => array( 'alloptions' => array( 'blogname' => 'c', 'home' => 'd' ) ) ) ), $names );
+		foreach ( array( array(), array( 'blogname' => 'c', 'home' => 'd' ) ) as $cached ) {
+			check( "options: $what" . ( $cached ? ', cached' : '' ), names_of_loaded( $code, $cached ), $names );
+		}
 	}
-	test_loaded();
+	test_list();
 }
 
-/** The options that are loaded are those that WordPress loads, and without it where nobody else would see that it does. */
-function test_loaded(): void {
-	$full  = array( 'options' => array( 'alloptions' => array( 'x' => 'y' ) ) );
-	$other = static fn() => array( 'x' => 'other' );
-	$class = new class() extends WP_Object_Cache {};
+/** The list is that which WordPress loads, and is returned without WordPress where nobody else would see a difference. */
+function test_list(): void {
+	$list    = array( 'x' => 'y' );
+	$other   = static fn() => array( 'x' => 'other' );
+	$drop_in = WP_CONTENT_DIR . '/object-cache.php';
 	foreach ( array(
+		'all are cached'             => array( $list, array(), true ),
 		'nothing is cached'          => array( array(), array(), false ),
-		'an empty list is cached'    => array( array( 'options' => array( 'alloptions' => array() ) ), array(), false ),
-		'the load is forced'         => array( $full, array(), false, true ),
-		'a filter for the load'      => array( $full, array( Loads::FILTER => $other ), true ),
-		'a filter for the result'    => array( $full, array( 'alloptions' => $other ), false ),
-		'a function for all filters' => array( $full, array( 'all' => $other ), false ),
-		'a cache of another class'   => array( $full, array(), false, false, $class ),
-		'all are cached'             => array( $full, array(), true ),
+		'the load is forced'         => array( $list, array(), false, true ),
+		'a filter before the load'   => array( $list, array( Loads::FILTER => $other ), true ),
+		'a filter for the list'      => array( $list, array( 'alloptions' => $other ), false ),
+		'a function for all filters' => array( $list, array( 'all' => $other ), false ),
+		'a cache of another class'   => array( $list, array(), false, false, new class( $list ) extends WP_Object_Cache {} ),
+		'a drop-in'                  => array( $list, array(), false, false, null, true ),
+		'the cache is replaced'      => array( $list, array(), false, false, null, false, new WP_Object_Cache( array( 'new' => 1 ) ) ),
 	) as $what => $case ) {
-		list( $cache, $filters, $is_skipped ) = $case;
+		list( $cached, $filters, $is_skipped, $is_forced, $class, $has_drop_in, $replacement ) = $case + array( 3 => false, null, false, null );
 
-		$GLOBALS['wp_filters']             = array();
-		$GLOBALS['wp_filter']              = array();
-		$GLOBALS['wp_object_cache']        = $case[4] ?? new WP_Object_Cache();
-		$GLOBALS['wp_object_cache']->cache = $cache;
+		$GLOBALS['wp_object_cache'] = $class ?? new WP_Object_Cache( $cached );
+		$GLOBALS['wp_filter']       = array();
 		array_map( 'add_test_filter', array_keys( $filters ), $filters );
-		$expected              = wp_load_alloptions( $case[3] ?? false );
-		$GLOBALS['wp_filters'] = array();
-		new Loads( static fn() => null );
-		check( "loaded: $what", wp_load_alloptions( $case[3] ?? false ), $expected );
-		check( "loaded: $what, skipped", ! isset( $GLOBALS['wp_filters']['alloptions'] ), $is_skipped );
+		if ( $has_drop_in ) {
+			touch( $drop_in );
+		}
+		$observer = new Loads( static fn() => null );
+		if ( $has_drop_in ) {
+			unlink( $drop_in );
+		}
+		$GLOBALS['wp_object_cache'] = $replacement ?? $GLOBALS['wp_object_cache'];
+
+		$results = array();
+		foreach ( array( true, false ) as $is_observed ) {
+			if ( ! $is_observed ) {
+				unset( $GLOBALS['wp_filter'][ Loads::FILTER ] );
+				array_map( 'add_test_filter', array_keys( $filters ), $filters );
+			}
+			$GLOBALS['wp_filters']                  = array();
+			$GLOBALS['wp_object_cache']->cache_hits = 0;
+			$results[]                              = array( wp_load_alloptions( $is_forced ), $GLOBALS['wp_object_cache']->cache_hits );
+			$is_observed && check( "list: $what, skipped", ! isset( $GLOBALS['wp_filters']['alloptions'] ), $is_skipped );
+		}
+		check( "list: $what", $results[0], $results[1] );
 	}
-	// The last case, with another cache.
+	foreach ( array(
+		'no cache'     => array( null, array( null, false ) ),
+		'one argument' => array( new WP_Object_Cache( $list ), array( null ) ),
+	) as $what => list( $cache, $arguments ) ) {
+		$GLOBALS['wp_object_cache'] = $cache;
+		$GLOBALS['wp_filter']       = array();
+		new Loads( static fn() => null );
+		check( "list: $what", apply_filters( Loads::FILTER, ...$arguments ), null );
+	}
+	test_list_statements();
+}
+
+/** The statement that loads the list names its groups; those of callbacks before the load are statements like others. */
+function test_list_statements(): void {
 	$GLOBALS['wp_object_cache'] = new WP_Object_Cache();
-	check( 'loaded: the cache is replaced', wp_load_alloptions(), array( 'blogname' => 'a', 'home' => 'b' ) );
+	$GLOBALS['wp_filter']       = array();
+
+	$sql   = "SELECT option_name, option_value FROM wp_options WHERE option_name LIKE 'a%'";
+	$begin = static function () {
+		self::$edge   = array();
+		self::$groups = array();
+	};
+	$found = static function () {
+		return array( self::$groups, array_keys( self::$edge ) );
+	};
+	Closure::bind( $begin, null, Record::class )();
+	with_filter( Loads::FILTER, once( static fn() => get_results( $sql ) ), 'wp_load_alloptions' );
+	check( 'list: statements', Closure::bind( $found, null, Record::class )(), array( array( 'yes', 'on' ), array( $sql ) ) );
 }
