@@ -134,7 +134,8 @@ pub(super) fn rows(gateway: &Gateway, wordpress: &Path) -> Result<Vec<Row>> {
             return Row::skipped(name, "PHP has not written its times");
         }
         // Of each pair, since the machine may be slower or faster for a while.
-        let ratios: Vec<f64> = with.iter().zip(&without).map(|(with, without)| 100.0 * (with / without - 1.0)).collect();
+        let ratios: Vec<f64> =
+            with.iter().zip(&without).map(|(with, without)| 100.0 * (with / without - 1.0)).collect();
         let (from, to) = interval(ratios.clone());
         let percent = median(ratios);
         let detail = format!(
