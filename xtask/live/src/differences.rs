@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
+use xtask_support::server::Response;
 
 /// Maximum length of a path, and of a value, in a description.
 const SHOWN: usize = 60;
@@ -106,6 +107,26 @@ fn shorten(value: &Value) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
+    }
+}
+
+/// How a response of the gateway differs from WordPress's.
+pub(crate) fn difference(theirs: &Response, ours: &Response) -> Option<String> {
+    if theirs.status != ours.status {
+        return Some(format!("status {} in WordPress, {} here", theirs.status, ours.status));
+    }
+    for name in ["x-wp-total", "x-wp-totalpages", "link", "allow"] {
+        if theirs.header(name) != ours.header(name) {
+            return Some(format!(
+                "header {name}: {:?} in WordPress, {:?} here",
+                theirs.header(name),
+                ours.header(name)
+            ));
+        }
+    }
+    match (theirs.json(), ours.json()) {
+        (Ok(theirs), Ok(ours)) => differences(&theirs, &ours, 1).first().map(ToString::to_string),
+        _ => (theirs.body != ours.body).then(|| "the bodies differ".to_owned()),
     }
 }
 

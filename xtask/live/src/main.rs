@@ -3,11 +3,14 @@
 mod differences;
 mod live;
 mod live_editor;
+mod live_inputs;
 mod live_phpunit;
 mod live_phpunit_results;
 mod live_plugins;
+mod live_policies;
 mod live_sign_in;
 mod programs;
+mod users;
 
 use std::process::ExitCode;
 
@@ -18,8 +21,10 @@ fn main() -> ExitCode {
         "live" => live::run(&call.options()),
         "live-sign-in" => live_sign_in::run(&call.options()),
         "live-editor" => live_editor::run(call.options()),
+        "live-inputs" => live_inputs::run(&call.options()),
         "live-phpunit" => live_phpunit::run(&call.options()),
         "live-plugins" => live_plugins::run(&call.options()),
+        "live-policies" => live_policies::run(&call.options()),
         name => bail!("{name} is a task of another package"),
     })
 }

@@ -78,6 +78,8 @@ pub const GROUPS: &[(&str, &[Task])] = &[
         task("live-editor", "xtask-live", "run the block editor of a WordPress site against the server, or through it as a gateway"),
         task("live-phpunit", "xtask-live", "run WordPress's own PHPUnit tests of its REST API against a WordPress and the server"),
         task("live-plugins", "xtask-live", "install public plugins on a WordPress site behind a gateway and compare responses"),
+        task("live-policies", "xtask-live", "change what each caller may do on a WordPress site behind a gateway and compare responses"),
+        task("live-inputs", "xtask-live", "read what depends on clocks, files and headers through a gateway and compare responses"),
     ]),
     ("Reliability and speed", &[
         task("crash", "xtask-crash", "kill the server and its database during writes and count lost writes"),

@@ -4,12 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use anyhow::Result;
 use serde_json::Value;
-use xtask_support::{
-    gateway::{get, is_forwarded},
-    server::Response,
-};
+use xtask_support::gateway::{get, is_forwarded};
 
-use crate::differences::differences;
+use crate::differences::difference;
 
 /// Number of times that a read is sent again to see it replayed.
 const TRIES: usize = 2;
@@ -160,26 +157,6 @@ fn reads(route: &Value) -> Option<&Value> {
     let args = &endpoints.iter().find(is_get)?["args"];
     let has_required = args.as_object().into_iter().flatten().any(|(_, arg)| arg["required"] == true);
     (!has_required).then_some(args)
-}
-
-/// How a response of the gateway differs from WordPress's.
-pub(super) fn difference(theirs: &Response, ours: &Response) -> Option<String> {
-    if theirs.status != ours.status {
-        return Some(format!("status {} in WordPress, {} here", theirs.status, ours.status));
-    }
-    for name in ["x-wp-total", "x-wp-totalpages", "link", "allow"] {
-        if theirs.header(name) != ours.header(name) {
-            return Some(format!(
-                "header {name}: {:?} in WordPress, {:?} here",
-                theirs.header(name),
-                ours.header(name)
-            ));
-        }
-    }
-    match (theirs.json(), ours.json()) {
-        (Ok(theirs), Ok(ours)) => differences(&theirs, &ours, 1).first().map(ToString::to_string),
-        _ => (theirs.body != ours.body).then(|| "the bodies differ".to_owned()),
-    }
 }
 
 /// The paths below the REST API that a document links to.

@@ -21,8 +21,9 @@ use xtask_support::{
     server::Response,
 };
 
+use crate::differences::difference;
+
 use super::{
-    crawl::difference,
     traffic::{Random, Traffic, callers},
     writes::Writer,
 };

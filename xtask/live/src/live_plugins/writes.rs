@@ -53,7 +53,7 @@ impl<'a> Writer<'a> {
                 add(kind, item["id"].as_u64().context("no id")?);
             }
         }
-        let editor = super::traffic::log_in(gateway, "live-editor").ok();
+        let editor = crate::users::log_in(gateway, "live-editor").ok();
         Ok(Writer { gateway, objects, editor, run: format!("v{}k", seed % 1_000_000) })
     }
 
