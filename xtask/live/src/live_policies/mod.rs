@@ -156,7 +156,7 @@ impl<'a> Site<'a> {
             &format!("posts/{}", id(1)?),
             "posts",
             &format!("posts?search={word}"),
-            &format!("search?search={word}"),
+            &format!("search?search={word}&per_page=100"),
             "posts?per_page=5&_embed=1",
             "posts?context=embed",
             "posts?status=draft&context=edit",
@@ -259,7 +259,10 @@ impl<'a> Site<'a> {
             let varies =
                 found.iter().any(Option::is_some) && difference(&theirs, &get(&self.gateway.site, target)?).is_some();
             let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-            tally.results.insert((caller.name.clone(), target.clone()), format!("{} {}", theirs.status, theirs.body));
+            tally.results.insert(
+                (caller.name.clone(), target.clone()),
+                format!("{} {:?} {}", theirs.status, theirs.header("link"), theirs.body),
+            );
             if varies {
                 tally.varying += 1;
                 continue;
