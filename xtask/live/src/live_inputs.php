@@ -1,6 +1,6 @@
 <?php
 /**
- * Plugin of `cargo xtask live-inputs`: each route responds with one thing that is not in the tables that WordPress writes, and the time at which it did.
+ * Plugin of `cargo xtask live-inputs`: each route responds with one thing that is not in the tables that WordPress writes.
  */
 
 namespace Svc\Inputs;
@@ -34,11 +34,7 @@ add_action(
 	function () {
 		$is_public = array( 'permission_callback' => '__return_true' );
 		foreach ( inputs() as $name => $read ) {
-			$respond = fn() => array(
-				'value' => $read(),
-				'at'    => microtime( true ),
-			);
-			register_rest_route( 'svc-inputs/v1', $name, array( 'callback' => $respond ) + $is_public );
+			register_rest_route( 'svc-inputs/v1', $name, array( 'callback' => $read ) + $is_public );
 		}
 		if ( 'TOKEN' === ( $_GET['token'] ?? '' ) ) {
 			$write = function ( $request ) {

@@ -1,17 +1,17 @@
 //! `cargo xtask live-inputs`: responses of a running WordPress site behind a gateway that depend on more than its tables: the clock, chance, cookies,
 //! headers, files, other servers, and options that another program writes.
 //!
-//! What the request contains, what another server says and what is in the database must be right in each response. Clocks, chance, files and what
-//! describes the client may be as old as `max_age_seconds` says, and no older.
+//! What the request contains and what another server says must be right in each response, and with the binary log what is in the database. Clocks,
+//! chance, files and what describes the client may be as old as `max_age_seconds` says, and no older.
 
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
     thread::sleep,
     time::{Duration, Instant, SystemTime},
 };
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
 use xtask_support::{
     gateway::{Gateway, is_forwarded},
     say,
@@ -32,26 +32,35 @@ const DELAY: f64 = 1.0;
 const PAUSE: Duration = Duration::from_millis(5);
 const READS: u32 = 100;
 
-/// The bound of an input.
+/// What a response depends on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bound {
-    /// Each response has the value of its request.
-    Exact,
-    /// A response may have an older value, up to the age.
-    Age,
+enum Input {
+    /// A header of the request with this name, of which each response must have the value.
+    Header(&'static str),
+    /// A header that describes the client: a response may have the value of an earlier request, up to the age.
+    Client(&'static str),
+    /// What another server says, of which each response must have the present value.
+    Server,
+    /// What another program has written in the database: the same with the binary log, and otherwise a value up to the age.
+    Database,
+    /// What a file contains, up to the age.
+    File,
+    /// The time in seconds, up to the age.
+    Clock,
+    /// A number that is new each time, up to the age.
+    Chance,
 }
 
-/// Inputs, and the header of the request that has the value, if there is one.
-const INPUTS: [(&str, Option<&str>, Bound); 9] = [
-    ("time", None, Bound::Age),
-    ("random", None, Bound::Age),
-    ("cookie", Some("Cookie"), Bound::Exact),
-    ("header", Some("X-Value"), Bound::Exact),
-    ("language", Some("Accept-Language"), Bound::Exact),
-    ("agent", Some("User-Agent"), Bound::Age),
-    ("file", None, Bound::Age),
-    ("request", None, Bound::Exact),
-    ("option", None, Bound::Exact),
+const INPUTS: [(&str, Input); 9] = [
+    ("time", Input::Clock),
+    ("random", Input::Chance),
+    ("cookie", Input::Header("Cookie")),
+    ("header", Input::Header("X-Value")),
+    ("language", Input::Header("Accept-Language")),
+    ("agent", Input::Client("User-Agent")),
+    ("file", Input::File),
+    ("request", Input::Server),
+    ("option", Input::Database),
 ];
 
 /// Arguments of the task.
@@ -66,6 +75,9 @@ pub(crate) struct Options {
     /// Time for each input, in seconds.
     #[arg(long, value_name = "N", default_value_t = 15)]
     seconds: u64,
+    /// The gateway reads the binary log of the database server, so that it knows at once what other programs write.
+    #[arg(long)]
+    binary_log: bool,
     /// A line of the section `wordpress` of the settings, KEY=VALUE; may be repeated.
     #[arg(long = "set", value_name = "LINE")]
     settings: Vec<String>,
@@ -79,15 +91,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     };
     let plugin = Plugin::install(&options.site)?;
     let mut n_failed = 0;
-    for (input, header, bound) in INPUTS {
-        let found = Check { gateway: &gateway, plugin: &plugin, input, header, bound }
-            .run(Duration::from_secs(options.seconds))?;
-        n_failed += found.wrong.len();
-        found.wrong.iter().take(5).try_for_each(|what| say(&format!("    {what}")))?;
-        let Found { reads, replayed, oldest, wrong } = found;
-        let bound =
-            if bound == Bound::Exact { "exact".to_owned() } else { format!("oldest {oldest:.1} s of {AGE:.0}") };
-        say(&format!("{input:10} {reads:5} reads, {replayed:5} replayed, {} wrong ({bound})", wrong.len()))?;
+    for (name, input) in INPUTS {
+        let input = if input == Input::Database && !options.binary_log { Input::File } else { input };
+        let found = check(&gateway, &plugin, name, input, Duration::from_secs(options.seconds))?;
+        let Found { reads, replayed, oldest, wrong } = &found;
+        wrong.iter().take(5).try_for_each(|what| say(&format!("    {what}")))?;
+        say(&format!(
+            "{name:10} {reads:5} reads, {replayed:5} replayed, {} wrong, oldest value {oldest:.1} s",
+            wrong.len()
+        ))?;
+        n_failed += wrong.len();
     }
     ensure!(n_failed == 0, "{n_failed} responses are wrong, or older than {AGE} s");
     Ok(())
@@ -131,63 +144,59 @@ impl Drop for Plugin {
     }
 }
 
-struct Check<'a> {
-    gateway: &'a Gateway,
-    plugin: &'a Plugin,
-    input: &'a str,
-    header: Option<&'a str>,
-    bound: Bound,
-}
-
 #[derive(Default)]
 struct Found {
     reads: usize,
     replayed: usize,
-    /// The age of the oldest response that had another value than the present one, in seconds.
+    /// How long ago a value of a response was the present one, at most, in seconds.
     oldest: f64,
     wrong: Vec<String>,
 }
 
-impl Check<'_> {
-    fn run(&self, time: Duration) -> Result<Found> {
-        let start = Instant::now();
-        let path = format!("/wp-json/svc-inputs/v1/{}", self.input);
-        let mut found = Found::default();
-        let mut written = String::new();
-        for n in 0.. {
-            if start.elapsed() > time {
-                break;
-            }
-            if n % READS == 0 {
-                written = format!("written-{n}");
-                self.plugin.write(&self.gateway.site, &written)?;
-            }
-            let sent = format!("sent-{}", n % 4);
-            let value = if self.input == "cookie" { format!("value={sent}") } else { sent.clone() };
-            let headers: Vec<_> = self.header.map(|header| (header, value)).into_iter().collect();
-            let asked = seconds()?;
-            let response = exchange(self.gateway.address(), "GET", &path, &headers, "")?;
-            ensure!(response.status == 200, "{path}: {} {:.200}", response.status, response.body);
-            let body: Value = response.json()?;
-            let got = body["value"].as_str().context("no value")?;
-            let age = asked - body["at"].as_f64().context("no time")?;
-            found.reads += 1;
-            found.replayed += usize::from(!is_forwarded(&response));
-            let is_present = match self.input {
-                "time" | "random" => false,
-                _ => got == if self.header.is_some() { &sent } else { &written },
-            };
-            if !is_present {
-                found.oldest = found.oldest.max(age);
-                let limit = if self.bound == Bound::Exact { f64::NEG_INFINITY } else { AGE + DELAY };
-                if age > limit {
-                    found.wrong.push(format!("{got:.40} is {age:.2} s old; sent: {sent}, written: {written}"));
-                }
-            }
-            sleep(PAUSE);
+/// Reads an input for a time, while it changes.
+fn check(gateway: &Gateway, plugin: &Plugin, name: &str, input: Input, time: Duration) -> Result<Found> {
+    let start = Instant::now();
+    let path = format!("/wp-json/svc-inputs/v1/{name}");
+    let mut found = Found::default();
+    let mut written = String::new();
+    // Since when values are no longer the present ones, or are known, as seconds since 1970.
+    let mut times = HashMap::<String, f64>::new();
+    for n in 0.. {
+        if start.elapsed() > time {
+            break;
         }
-        Ok(found)
+        if n % READS == 0 {
+            let next = format!("written-{n}");
+            plugin.write(&gateway.site, &next)?;
+            times.insert(std::mem::replace(&mut written, next), seconds()?);
+        }
+        let sent = if let Input::Header(_) = input { format!("sent-{}", n % 4) } else { written.clone() };
+        let headers = match input {
+            Input::Header("Cookie") => vec![("Cookie", format!("value={sent}"))],
+            Input::Header(header) | Input::Client(header) => vec![(header, sent.clone())],
+            _ => Vec::new(),
+        };
+        let asked = seconds()?;
+        let response = exchange(gateway.address(), "GET", &path, &headers, "")?;
+        ensure!(response.status == 200, "{path}: {} {:.200}", response.status, response.body);
+        let body = response.json()?;
+        let got = body.as_str().context("no value")?;
+        let age = match input {
+            _ if got == sent => 0.0,
+            Input::Header(_) | Input::Server | Input::Database => f64::INFINITY,
+            Input::Client(_) | Input::File => asked - times.get(got).copied().unwrap_or_default(),
+            Input::Clock => asked - got.parse::<f64>()?,
+            Input::Chance => asked - *times.entry(got.to_owned()).or_insert(asked),
+        };
+        found.reads += 1;
+        found.replayed += usize::from(!is_forwarded(&response));
+        found.oldest = found.oldest.max(age);
+        if age > AGE + DELAY {
+            found.wrong.push(format!("{name}: {got:.40} instead of {sent}, {age:.1} s old"));
+        }
+        sleep(PAUSE);
     }
+    Ok(found)
 }
 
 /// The time since 1970, in seconds.

@@ -147,10 +147,11 @@ struct Tally {
 impl<'a> Site<'a> {
     fn new(gateway: &'a Gateway, plugin: Plugin) -> Result<Self> {
         let posts =
-            send(&gateway.site, "GET", "/wp-json/wp/v2/posts?per_page=2&_fields=id,link,slug", "", None)?.json()?;
-        let text = |post: usize, field: &str| posts[post][field].as_str().context("the site needs two posts");
+            send(&gateway.site, "GET", "/wp-json/wp/v2/posts?per_page=2&_fields=id,link,title", "", None)?.json()?;
         let id = |post: usize| posts[post]["id"].as_u64().context("the site needs two posts");
-        let word = text(0, "slug")?.split('-').next().unwrap_or_default();
+        let title = posts[0]["title"]["rendered"].as_str().context("a post has no title")?;
+        let word = title.split(|letter: char| !letter.is_ascii_alphanumeric()).find(|word| !word.is_empty());
+        let word = word.context("the title of the newest post needs a word")?;
         let targets = [
             &format!("posts/{}", id(0)?),
             &format!("posts/{}", id(1)?),
@@ -165,8 +166,9 @@ impl<'a> Site<'a> {
             "users/me",
         ];
         let mut targets: Vec<String> = targets.iter().map(|target| format!("/wp-json/wp/v2/{target}")).collect();
+        let link = posts[0]["link"].as_str().context("a post has no link")?;
         // Its HTML has a random number.
-        targets.push(format!("/wp-json/oembed/1.0/embed?url={}&_fields=title,author_name", text(0, "link")?));
+        targets.push(format!("/wp-json/oembed/1.0/embed?url={}&_fields=title,author_name", link));
         Ok(Site { gateway, plugin, callers: callers(gateway)?, posts: [id(0)?, id(1)?], targets })
     }
 
