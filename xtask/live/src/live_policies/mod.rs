@@ -257,6 +257,12 @@ impl<'a> Site<'a> {
             let first = get(self.gateway.address(), target)?;
             let theirs = get(&self.gateway.site, target)?;
             let again = get(self.gateway.address(), target)?;
+            ensure!(
+                theirs.status < 500,
+                "WordPress fails with {state}: {target}: {} {:.200}",
+                theirs.status,
+                theirs.body
+            );
             let mut found = [&first, &again].map(|ours| difference(&theirs, ours));
             let varies =
                 found.iter().any(Option::is_some) && difference(&theirs, &get(&self.gateway.site, target)?).is_some();

@@ -69,7 +69,7 @@ function policies(): array {
 		'rest_post_search_query'                         => fn( $f ) => add_filter( $f, fn( $query ) => refuses() ? array( 'post__not_in' => hidden() ) + $query : $query ),
 		'rest_user_query'                                => fn( $f ) => add_filter( $f, fn( $query ) => refuses() ? array( 'include' => array( 1 ) ) + $query : $query ),
 		'rest_endpoints'                                 => fn( $f ) => add_filter( $f, fn( $routes ) => refuses() ? array_diff_key( $routes, array( '/wp/v2/users' => 1 ) ) : $routes ),
-		'register_post_type_args'                        => fn( $f ) => add_filter( $f, fn( $arguments, $type ) => 'page' === $type ? array( 'show_in_rest' => ! refuses() ) + $arguments : $arguments, 10, 2 ),
+		'register_post_type_args'                        => fn( $f ) => add_filter( $f, fn( $arguments, $type ) => 'page' === $type && doing_action( 'init' ) ? array( 'show_in_rest' => ! refuses() ) + $arguments : $arguments, 10, 2 ),
 		'rest_pre_dispatch'                              => fn( $f ) => add_filter( $f, fn( $result, $server, $request ) => is_about( $request, '/wp/v2/users' ) && refuses() ? error() : $result, 10, 3 ),
 		'rest_request_before_callbacks'                  => fn( $f ) => add_filter( $f, fn( $result, $handler, $request ) => in_array( (int) $request['id'], hidden(), true ) && refuses() ? error() : $result, 10, 3 ),
 		'rest_dispatch_request'                          => fn( $f ) => add_filter( $f, fn( $result, $request ) => is_about( $request, '/wp/v2/search' ) && refuses() ? rest_ensure_response( array() ) : $result, 10, 2 ),
