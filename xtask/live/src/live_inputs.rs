@@ -15,11 +15,13 @@ use anyhow::{Context, Result, ensure};
 use xtask_support::{
     gateway::{Gateway, is_forwarded},
     say,
-    server::{self, exchange},
+    server::exchange,
 };
 
+use crate::site::{self, Plugin};
+
 const CODE: &str = include_str!("live_inputs.php");
-const PLUGIN: &str = "mu-plugins/svc-inputs.php";
+const PLUGIN: &str = "svc-inputs.php";
 const FILE: &str = "svc-inputs.txt";
 
 /// The age up to which responses are replayed, in seconds.
@@ -66,34 +68,23 @@ const INPUTS: [(&str, Input); 9] = [
 /// Arguments of the task.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The server's program (default: build it).
-    #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
-    /// Folder of the WordPress site.
-    #[arg(long, value_name = "DIR", default_value_os_t = server::wordpress_site())]
-    site: PathBuf,
+    #[command(flatten)]
+    site: site::Arguments,
     /// Time for each input, in seconds.
     #[arg(long, value_name = "N", default_value_t = 15)]
     seconds: u64,
     /// The gateway reads the binary log of the database server, so that it knows at once what other programs write.
     #[arg(long)]
     binary_log: bool,
-    /// A line of the section `wordpress` of the settings, KEY=VALUE; may be repeated.
-    #[arg(long = "set", value_name = "LINE")]
-    settings: Vec<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let program = options.program.clone().map_or_else(|| server::build(None, false), Ok)?;
-    let settings = format!("max_age_seconds = {AGE}\n{}", options.settings.join("\n"));
-    let Some(gateway) = Gateway::start(&program, &options.site, &settings)? else {
-        return say(&format!("skipped: there is no running WordPress site in {}", options.site.display()));
-    };
-    let plugin = Plugin::install(&options.site)?;
+    let Some(gateway) = options.site.start(&format!("max_age_seconds = {AGE}"))? else { return Ok(()) };
+    let inputs = Inputs::install(&options.site.site)?;
     let mut n_failed = 0;
     for (name, input) in INPUTS {
         let input = if input == Input::Database && !options.binary_log { Input::File } else { input };
-        let found = check(&gateway, &plugin, name, input, Duration::from_secs(options.seconds))?;
+        let found = check(&gateway, &inputs, name, input, Duration::from_secs(options.seconds))?;
         let Found { reads, replayed, oldest, wrong } = &found;
         wrong.iter().take(5).try_for_each(|what| say(&format!("    {what}")))?;
         say(&format!(
@@ -106,41 +97,35 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The plugin and its file. Both are removed on drop.
-struct Plugin {
+/// The plugin and the file that it reads. Both are removed on drop.
+struct Inputs {
+    plugin: Plugin,
     file: PathBuf,
-    input: PathBuf,
-    token: String,
 }
 
-impl Plugin {
+impl Inputs {
     fn install(wordpress: &Path) -> Result<Self> {
-        let content = wordpress.join("wp-content");
-        let token =
-            format!("{:x}", SystemTime::UNIX_EPOCH.elapsed().context("the clock is set before 1970")?.as_nanos());
-        let plugin = Plugin { file: content.join(PLUGIN), input: content.join(FILE), token };
-        std::fs::write(&plugin.input, "first").context("cannot write the input")?;
+        let file = wordpress.join("wp-content").join(FILE);
+        let inputs = Inputs { plugin: Plugin::install(wordpress, PLUGIN, CODE)?, file };
+        std::fs::write(&inputs.file, "first").context("cannot write the input")?;
         // PHP may run as another user.
         #[cfg(unix)]
-        std::fs::set_permissions(&plugin.input, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
-        std::fs::write(&plugin.file, CODE.replace("TOKEN", &plugin.token)).context("cannot write the plugin")?;
-        Ok(plugin)
+        std::fs::set_permissions(&inputs.file, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
+        Ok(inputs)
     }
 
     /// Changes the file, and the option with SQL.
     fn write(&self, site: &str, value: &str) -> Result<()> {
-        let path = format!("/wp-json/svc-inputs/v1/write?token={}&value={value}", self.token);
+        let path = format!("/wp-json/svc-inputs/v1/write?token={}&value={value}", self.plugin.token);
         let response = exchange(site, "POST", &path, &[], "")?;
         ensure!(response.status == 200, "{} {:.200}", response.status, response.body);
         Ok(())
     }
 }
 
-impl Drop for Plugin {
+impl Drop for Inputs {
     fn drop(&mut self) {
-        for file in [&self.file, &self.input] {
-            let _gone = std::fs::remove_file(file);
-        }
+        let _gone = std::fs::remove_file(&self.file);
     }
 }
 
@@ -154,7 +139,7 @@ struct Found {
 }
 
 /// Reads an input for a time, while it changes.
-fn check(gateway: &Gateway, plugin: &Plugin, name: &str, input: Input, time: Duration) -> Result<Found> {
+fn check(gateway: &Gateway, inputs: &Inputs, name: &str, input: Input, time: Duration) -> Result<Found> {
     let start = Instant::now();
     let path = format!("/wp-json/svc-inputs/v1/{name}");
     let mut found = Found::default();
@@ -167,7 +152,7 @@ fn check(gateway: &Gateway, plugin: &Plugin, name: &str, input: Input, time: Dur
         }
         if n % READS == 0 {
             let next = format!("written-{n}");
-            plugin.write(&gateway.site, &next)?;
+            inputs.write(&gateway.site, &next)?;
             times.insert(std::mem::replace(&mut written, next), seconds()?);
         }
         let sent = if let Input::Header(_) = input { format!("sent-{}", n % 4) } else { written.clone() };

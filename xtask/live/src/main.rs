@@ -10,6 +10,7 @@ mod live_plugins;
 mod live_policies;
 mod live_sign_in;
 mod programs;
+mod site;
 mod users;
 
 use std::process::ExitCode;

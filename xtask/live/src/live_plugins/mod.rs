@@ -20,8 +20,10 @@ use plugins::{PLUGINS, Plugin, active_theme};
 use xtask_support::{
     gateway::{Gateway, is_forwarded},
     say,
-    server::{self, send},
+    server::send,
 };
+
+use crate::site;
 
 /// URLs that are printed because they were not replayed.
 const SHOWN: usize = 40;
@@ -29,12 +31,8 @@ const SHOWN: usize = 40;
 /// Arguments of the task.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The server's program (default: build it).
-    #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
-    /// Folder of the WordPress site.
-    #[arg(long, value_name = "DIR", default_value_os_t = server::wordpress_site())]
-    site: PathBuf,
+    #[command(flatten)]
+    site: site::Arguments,
     /// Where repositories are cloned from: a URL or a path, with {owner} and {name} in place of those of each repository.
     #[arg(long, value_name = "URL", env = "SVC_LIVE_PLUGINS", default_value = "https://github.com/{owner}/{name}")]
     from: String,
@@ -59,9 +57,6 @@ pub(crate) struct Options {
     /// A drop-in for the object cache, such as that of a plugin for Redis, which the site uses meanwhile.
     #[arg(long, value_name = "FILE")]
     object_cache: Option<PathBuf>,
-    /// A line of the section `wordpress` of the settings, KEY=VALUE; may be repeated.
-    #[arg(long = "set", value_name = "LINE")]
-    settings: Vec<String>,
     /// Plugins to install (default: all), or `none`.
     #[arg(value_name = "PLUGIN")]
     names: Vec<String>,
@@ -69,7 +64,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<()> {
     let Some(file) = &options.object_cache else { return check(options) };
-    let target = options.site.join("wp-content/object-cache.php");
+    let target = options.site.site.join("wp-content/object-cache.php");
     ensure!(!target.exists(), "{} exists", target.display());
     std::fs::copy(file, &target).with_context(|| format!("cannot copy {}", file.display()))?;
     let outcome = check(options);
@@ -79,12 +74,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Checks the site as it is.
 fn check(options: &Options) -> Result<()> {
-    let program = options.program.clone().map_or_else(|| server::build(None, false), Ok)?;
-    let Some(gateway) = Gateway::start(&program, &options.site, &options.settings.join("\n"))? else {
-        return say(&format!("skipped: there is no running WordPress site in {}", options.site.display()));
-    };
+    let Some(gateway) = options.site.start("")? else { return Ok(()) };
     let work = tempfile::tempdir().context("cannot create a temporary folder")?;
-    let content = options.site.join("wp-content");
+    let content = options.site.site.join("wp-content");
     let mut installed = Vec::new();
     for plugin in PLUGINS.iter().filter(|p| options.names.is_empty() || options.names.iter().any(|n| n == p.folder)) {
         match plugin.install(&options.from, work.path(), &content) {

@@ -6,7 +6,6 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -19,17 +18,18 @@ use serde_json::{Value, json};
 use xtask_support::{
     gateway::{Gateway, is_forwarded},
     say,
-    server::{self, Response, basic, exchange, send},
+    server::{Response, basic, exchange, send},
 };
 
 use crate::{
     differences::difference,
+    site::{self, Plugin},
     users::{PASSWORD, create, log_in},
 };
 
 /// The plugin with the rules.
 const CODE: &str = include_str!("policies.php");
-const PLUGIN: &str = "mu-plugins/svc-policies.php";
+const PLUGIN: &str = "svc-policies.php";
 
 /// Roles of users who are created, besides the administrator.
 const ROLES: [&str; 4] = ["subscriber", "contributor", "author", "editor"];
@@ -43,26 +43,16 @@ const SHOWN: usize = 5;
 /// Arguments of the task.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The server's program (default: build it).
-    #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
-    /// Folder of the WordPress site.
-    #[arg(long, value_name = "DIR", default_value_os_t = server::wordpress_site())]
-    site: PathBuf,
-    /// A line of the section `wordpress` of the settings, KEY=VALUE; may be repeated.
-    #[arg(long = "set", value_name = "LINE")]
-    settings: Vec<String>,
+    #[command(flatten)]
+    site: site::Arguments,
     /// Rules (default: all).
     #[arg(value_name = "RULE")]
     names: Vec<String>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let program = options.program.clone().map_or_else(|| server::build(None, false), Ok)?;
-    let Some(gateway) = Gateway::start(&program, &options.site, &options.settings.join("\n"))? else {
-        return say(&format!("skipped: there is no running WordPress site in {}", options.site.display()));
-    };
-    let plugin = Plugin::install(&options.site)?;
+    let Some(gateway) = options.site.start("")? else { return Ok(()) };
+    let plugin = Plugin::install(&options.site.site, PLUGIN, CODE)?;
     let site = Site::new(&gateway, plugin)?;
     let rules = site.change(&State::NONE)?;
     let rules: Vec<&str> = rules.split(' ').collect();
@@ -74,28 +64,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let n_failed = outcome?;
     ensure!(n_failed == 0, "{n_failed} differences, or rules that change nothing");
     Ok(())
-}
-
-/// The plugin with the rules. It is removed on drop.
-struct Plugin {
-    file: PathBuf,
-    /// What its requests contain.
-    token: String,
-}
-
-impl Plugin {
-    fn install(wordpress: &Path) -> Result<Self> {
-        let since = std::time::UNIX_EPOCH.elapsed().context("the clock is set before 1970")?.as_nanos();
-        let plugin = Plugin { file: wordpress.join("wp-content").join(PLUGIN), token: format!("{since:x}") };
-        std::fs::write(&plugin.file, CODE.replace("TOKEN", &plugin.token)).context("cannot write the plugin")?;
-        Ok(plugin)
-    }
-}
-
-impl Drop for Plugin {
-    fn drop(&mut self) {
-        let _gone = std::fs::remove_file(&self.file);
-    }
 }
 
 /// A rule and the rows that it looks at.
