@@ -2,7 +2,7 @@
 /**
  * Plugin Name: svc connector
  * Description: Reports to svc-server which parts of the database this site writes, and which parts a response depends on. Installed by `svc-server connector install`.
- * Version: 10
+ * Version: 11
  * Requires PHP: 7.4
  * License: MIT OR Apache-2.0
  */
@@ -1206,6 +1206,7 @@ final class Record {
 		new Observed( 'get_user_metadata', array( self::class, 'user_metadata' ) );
 		add_filter( 'nonce_life', array( self::class, 'nonce_life' ), $last );
 		add_action( 'auth_cookie_valid', array( self::class, 'cookie' ), $last );
+		add_action( 'application_password_did_authenticate', array( self::class, 'password' ), $last, 2 );
 		add_filter( 'rest_dispatch_request', array( self::class, 'dispatch' ), $last, 3 );
 		add_filter( 'pre_http_request', array( self::class, 'http_request' ), $last, 3 );
 		add_filter( 'wp_mail', array( self::class, 'mail' ), $last );
@@ -1409,6 +1410,14 @@ final class Record {
 
 	public static function cookie( $cookie ): void {
 		self::until( (int) ( $cookie['expiration'] ?? 0 ) );
+	}
+
+	/** WordPress writes the time of the last use of an application password if that was a day ago. */
+	public static function password( $user, $password ): void {
+		$next = (int) ( $password['last_used'] ?? 0 ) + DAY_IN_SECONDS;
+		if ( $next > time() ) {
+			self::until( $next );
+		}
 	}
 
 	public static function http_request( $value, $arguments, $url ) {
@@ -1691,18 +1700,33 @@ function authenticate(): void {
 	}
 }
 
+/** Where the site's code is, and what decides when PHP uses a file that has changed. */
+function code(): array {
+	$compiled = function_exists( 'opcache_get_status' ) && ! ini_get( 'opcache.restrict_api' ) ? opcache_get_status( false ) : false;
+	$compiled = $compiled ? $compiled['opcache_statistics'] : array( 'start_time' => 0, 'last_restart_time' => 0 );
+	$folders  = static fn( array $paths ) => array_values( array_unique( array_filter( array_map( 'realpath', array_filter( $paths, 'is_dir' ) ) ) ) );
+	return array(
+		'deep'     => $folders( array_merge( array( ABSPATH . WPINC, WP_PLUGIN_DIR, WPMU_PLUGIN_DIR, WP_LANG_DIR ), (array) ( $GLOBALS['wp_theme_directories'] ?? array() ) ) ),
+		'flat'     => $folders( array( ABSPATH, WP_CONTENT_DIR, is_file( ABSPATH . 'wp-config.php' ) ? ABSPATH : dirname( ABSPATH ) ) ),
+		// The cache compares the times of requests, in whole seconds.
+		'delay'    => ini_get( 'opcache.enable' ) && ini_get( 'opcache.validate_timestamps' ) ? (int) ini_get( 'opcache.revalidate_freq' ) + 1 : 0,
+		'compiled' => max( $compiled['start_time'], $compiled['last_restart_time'] ),
+	);
+}
+
 /** The state of the site and of this plugin. */
 function status(): array {
 	$is_network = is_multisite();
 	$test       = $is_network ? null : Reports::test();
 	$cache      = wp_using_ext_object_cache();
 	return array(
-		'connector'    => 10,
+		'connector'    => 11,
 		'wordpress'    => get_bloginfo( 'version' ),
 		'php'          => PHP_VERSION,
 		'multisite'    => $is_network,
 		'plugins'      => array_values( (array) get_option( 'active_plugins', array() ) ),
 		'object_cache' => $cache ? ( Record::observes_cache() ? 'observed' : 'not observed' ) : 'none',
+		'code'         => code(),
 		'reports'      => $is_network ? 'networks of sites are not supported' : ( true === $test ? 'ok' : ( 1146 === $test ? 'no table' : "error $test" ) ),
 	);
 }

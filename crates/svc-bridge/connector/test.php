@@ -31,11 +31,31 @@ if ( isset( $argv[2] ) ) {
 	require __DIR__ . '/svc-connector.php';
 	test_statements( 'names' === ( $argv[1] ?? '' ) );
 	test_sizes();
+	test_ages();
 	require __DIR__ . '/test_options.php';
 	test_options();
 }
 echo $failed ? "$failed failed\n" : "ok\n";
 exit( $failed ? 1 : 0 );
+
+/** When WordPress would write the next time of use of an application password, after this one. */
+function test_ages(): void {
+	define( 'DAY_IN_SECONDS', 86400 );
+	$until = new ReflectionProperty( Svc\Connector\Record::class, 'until' );
+	$until->setAccessible( true );
+	$used = time() - 3600;
+	foreach ( array(
+		'never used before'     => array( null, null ),
+		'used two days ago'     => array( $used - 2 * DAY_IN_SECONDS, null ),
+		'used today'            => array( $used, $used + DAY_IN_SECONDS ),
+		'used almost a day ago' => array( $used - 82000, $used - 82000 + DAY_IN_SECONDS ),
+	) as $what => list( $last, $right ) ) {
+		$until->setValue( null, null );
+		Svc\Connector\Record::password( null, array( 'last_used' => $last ) );
+		check( "an application password $what", $until->getValue(), $right );
+	}
+	$until->setValue( null, null );
+}
 
 /** Rows as the database would find them, for statements that do not name what they write. */
 function find( string $sql ): ?array {
@@ -160,7 +180,14 @@ function test_requests( string $url, string $secret ): void {
 
 	$body = '{"operation":"status"}';
 	$now  = time();
-	$contains( 'a signed request', operate( $url, $body, signed( $secret, $body, $now ) ), 200, '"reports":"ok"' );
+	$status = operate( $url, $body, signed( $secret, $body, $now ) );
+	$contains( 'a signed request', $status, 200, '"reports":"ok"' );
+	$code    = json_decode( $status[1], true )['code'] ?? array();
+	$folders = array_merge( $code['deep'] ?? array(), $code['flat'] ?? array() );
+	foreach ( array( '/wp-includes', '/wp-content/plugins', '/wp-content/mu-plugins', '/wp-content/themes', '/wp-content' ) as $folder ) {
+		check( "the folder $folder", (bool) preg_grep( "~$folder$~", $folders ), true );
+	}
+	check( 'all folders exist', array_filter( $folders, 'is_dir' ), $folders );
 	$contains( 'no signature', operate( $url, $body, null ), 403, 'not signed' );
 	$contains( 'another secret', operate( $url, $body, signed( strrev( $secret ), $body, $now ) ), 403, 'not signed' );
 	$contains( 'another body', operate( $url, '{"operation":"other"}', signed( $secret, $body, $now ) ), 403, 'not signed' );

@@ -7,7 +7,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use arc_swap::ArcSwapOption;
@@ -18,6 +18,7 @@ use svc_versions::{Flight, Flights, Leader};
 use tokio::sync::Semaphore;
 
 use crate::{
+    code::{Code, CodeFiles},
     feed::Feed,
     key::{self, Key, Keys},
     lookup::Lookup,
@@ -49,6 +50,9 @@ const USUAL_SIZE: u64 = 8_192;
 const WAIT: Duration = Duration::from_secs(10);
 const WAITS: usize = 2;
 
+/// What has changed if not a part of the database: the site's PHP files.
+const CODE: &str = "code";
+
 /// A bridge to one WordPress. Cheap to clone.
 #[derive(Clone)]
 pub struct Bridge(Arc<Inner>);
@@ -67,6 +71,7 @@ struct Inner {
     needs_ends: AtomicBool,
     /// Where rows of joins are looked up.
     lookup: OnceLock<Arc<Lookup>>,
+    code: Arc<CodeFiles>,
 }
 
 /// A response for all requests with its key that had begun before it was rendered, even if it cannot be stored because of a write meanwhile.
@@ -174,6 +179,7 @@ impl Bridge {
             background: Arc::new(Semaphore::new(BACKGROUND)),
             needs_ends: AtomicBool::new(false),
             lookup: OnceLock::new(),
+            code: Arc::default(),
         }))
     }
 
@@ -198,7 +204,8 @@ impl Bridge {
         let feed = self.0.feed.load();
         // Read first: what is found valid below is valid here or later.
         let Some(from) = feed.as_ref().and_then(|feed| feed.resume_point()) else { return Ok(0) };
-        persisted::write(file, &self.0.settings, from, self.0.store.iter())
+        let current = self.0.store.iter().filter(|(_, stored)| self.0.code.are_of(stored.at));
+        persisted::write(file, &self.0.settings, from, current)
     }
 
     /// Reads, and removes, the file of a previous process. Blocks.
@@ -226,6 +233,15 @@ impl Bridge {
         self.0.feed.load().as_ref().map(|feed| feed.describe())
     }
 
+    /// Watches the site's PHP files from now on: what was rendered before one of them changes is not replayed. Returns when one last changed; `None` if
+    /// they are watched already. Blocks.
+    ///
+    /// # Errors
+    /// If they cannot be watched: then a response is replayed up to its age whatever changes in them.
+    pub fn watch_code(&self, code: Code) -> Result<Option<SystemTime>, String> {
+        self.0.code.watch(code)
+    }
+
     /// Whether the news must have the ends of writes, since WordPress has a persistent object cache.
     pub(crate) fn needs_ends(&self) -> bool {
         self.0.needs_ends.load(Ordering::Relaxed)
@@ -238,7 +254,10 @@ impl Bridge {
 
     /// What was replayed and what was not, by route and reason.
     pub fn report(&self) -> Report {
-        Report::of(&self.0.routes, self.0.store.len() as u64, self.0.store.weight(), self.feed())
+        let (stored, bytes) = (self.0.store.len() as u64, self.0.store.weight());
+        let report =
+            Report { news: self.feed(), unseen_code: self.0.code.unseen(), stored, bytes, ..Report::default() };
+        report.with_routes(&self.0.routes)
     }
 
     /// The response to a request.
@@ -338,6 +357,9 @@ impl Bridge {
         let stored = self.0.store.get(key).filter(|stored| stored.dependencies.are_of(feed.changes()));
         let Some(stored) = stored else { return Ok(Err(Why::Unknown)) };
         feed.catch_up().await.map_err(|_| Why::News)?;
+        if !self.0.code.are_of(stored.at) {
+            return Ok(Err(Why::Changed(CODE.to_owned())));
+        }
         Ok(match stored.check() {
             Ok(()) => Ok(stored),
             Err(Ended::Age) => Err(Why::Age),
@@ -463,6 +485,9 @@ impl Bridge {
             .changes()
             .depend_with(&names, since, Arc::clone(&asked.route.tolerance))
             .map_err(|name| NotStored::Written(format!("{name} was written meanwhile, or by itself")))?;
+        if !self.0.code.are_of(start) {
+            return Err(NotStored::Written(format!("{CODE} was written meanwhile")));
+        }
         let mut answer = whole.answer.clone();
         stored::prepare(&mut answer);
         let ages = [record.and_then(|record| record.age), found.and_then(|found| found.age)];
@@ -508,7 +533,7 @@ impl Bridge {
     /// Compares a rendering with the stored response, if nothing but reads has changed what that has read.
     async fn compare_with_former(&self, feed: &dyn Feed, asked: &Asked, key: &Key, left_out: u64, answer: &Answer) {
         let Some(stored) = self.0.store.get(key).filter(|stored| stored.left_out == left_out) else { return };
-        if feed.catch_up().await.is_err() {
+        if feed.catch_up().await.is_err() || !self.0.code.are_of(stored.at) {
             return;
         }
         let Some(labels) = stored.dependencies.changed_by_reads().filter(|labels| !labels.is_empty()) else { return };
@@ -548,7 +573,9 @@ impl Bridge {
         let rendered = self.0.renderer.render(&asked.parts, asked.origin, feed.changes(), turn).await;
         let Ok(Rendered::Whole(mut whole)) = rendered else { return };
         let is_same = |answer: &Answer| without_etag(&stored.answer, answer).is_same(answer);
-        let is_current = async || feed.catch_up().await.is_ok() && stored.dependencies.check().is_ok();
+        let is_current = async || {
+            feed.catch_up().await.is_ok() && stored.dependencies.check().is_ok() && self.0.code.are_of(stored.at)
+        };
         if !is_same(&whole.answer) {
             // A write may have come in between.
             if !is_current().await {

@@ -65,6 +65,11 @@ impl Findings {
     pub fn add_report(&mut self, report: Option<&Report>) {
         let Some(report) = report else { return self.row("replayed", "the server has not run yet") };
         self.row("news of writes", report.news.as_deref().unwrap_or("none: nothing is replayed"));
+        let files = match &report.unseen_code {
+            None => "changes are noticed at once".to_owned(),
+            Some(why) => format!("changes are noticed when responses reach their age: {why}"),
+        };
+        self.row("PHP files of the site", files);
         let all = report.replayed + report.forwarded;
         self.row("replayed", format!("{} of {all} requests ({:.1} %)", report.replayed, report.share() * 100.0));
         self.row("stored", format!("{} responses, {} KB", report.stored, report.bytes / 1024));

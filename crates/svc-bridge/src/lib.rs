@@ -3,6 +3,7 @@
 mod access_log;
 mod bridge;
 pub mod changes;
+mod code;
 pub mod connector;
 mod exposed;
 pub mod feed;
@@ -28,6 +29,7 @@ mod watch;
 
 pub use access_log::LoggedRead;
 pub use bridge::{Bridge, CACHE_STATUS};
+pub use code::Code;
 pub use exposed::exposed_pages;
 pub use findings::Findings;
 pub use report::{Report, RouteReport};

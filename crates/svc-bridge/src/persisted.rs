@@ -116,6 +116,12 @@ pub(crate) fn read(path: &Path, settings: &Settings) -> Option<Saved> {
 }
 
 impl Saved {
+    /// Drops what was rendered up to a time.
+    pub(crate) fn keep_since(&mut self, time: SystemTime) {
+        let millis = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        self.entries.retain(|(entry, _)| u128::from(entry.at) > millis);
+    }
+
     /// The responses, which depend on what has changed since a position of the news.
     pub(crate) fn into_stored(self, changes: &Changes, since: u64) -> impl Iterator<Item = (Key, Stored)> {
         let clock = Clock::now();
@@ -247,8 +253,9 @@ mod tests {
             ([4; 32], stored(&later, "", true)),
         ];
         assert_eq!(write(&path, &settings, point(), all.into_iter()).unwrap(), 2);
-        let saved = read(&path, &settings).unwrap();
+        let mut saved = read(&path, &settings).unwrap();
         assert_eq!((saved.from.clone(), path.exists()), (point(), false));
+        saved.keep_since(SystemTime::now() - AGE);
         let changes = Changes::default();
         let restored: Vec<_> = saved.into_stored(&changes, 7).collect();
         let bodies: Vec<_> = restored.iter().map(|(key, stored)| (key[0], &*stored.answer.body)).collect();
@@ -261,6 +268,11 @@ mod tests {
         assert_eq!(first.check(), Ok(()));
         changes.changed(&[Name::group("posts", "page")], 8);
         assert!(first.check().is_err());
+        let one = [([1; 32], stored(&later, "one", true))];
+        assert_eq!(write(&path, &settings, point(), one.into_iter()).unwrap(), 1);
+        let mut saved = read(&path, &settings).unwrap();
+        saved.keep_since(SystemTime::now());
+        assert_eq!(saved.into_stored(&changes, 9).count(), 0, "the code has changed since");
     }
 
     #[test]

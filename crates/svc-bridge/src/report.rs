@@ -14,6 +14,9 @@ use crate::routes::Routes;
 pub struct Report {
     /// What is used to learn of writes.
     pub news: Option<String>,
+    /// Why changes of PHP files are not noticed; `None` if they are.
+    #[serde(default)]
+    pub unseen_code: Option<String>,
     /// Requests that were answered with a stored response.
     pub replayed: u64,
     /// Requests that WordPress has answered.
@@ -68,8 +71,9 @@ impl Report {
         reasons
     }
 
-    pub(crate) fn of(routes: &Routes, stored: u64, bytes: u64, news: Option<String>) -> Self {
-        let mut report = Report { news, stored, bytes, ..Report::default() };
+    /// A report with the numbers of these routes.
+    pub(crate) fn with_routes(mut self, routes: &Routes) -> Self {
+        let report = &mut self;
         for route in routes.all() {
             let load = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
             let (replayed, forwarded) = (load(&route.counts.replayed), load(&route.counts.forwarded));
@@ -91,7 +95,7 @@ impl Report {
             });
         }
         report.routes.sort_by(|a, b| b.milliseconds.cmp(&a.milliseconds).then_with(|| a.route.cmp(&b.route)));
-        report
+        self
     }
 
     /// The share of requests that were answered with a stored response, from 0 to 1.

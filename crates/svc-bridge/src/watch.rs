@@ -12,6 +12,7 @@ use mysql::{Conn, Opts, prelude::Queryable as _};
 use crate::{
     Bridge,
     changes::Changes,
+    code::Code,
     connector::{Connector, Error, Status},
     feed::{
         Feed, ResumePoint, Unavailable,
@@ -99,14 +100,17 @@ impl Watch {
             state.saved = self.read_saved().await;
             state.has_read = true;
         }
-        // The binary log connects again by itself.
-        if state.used == Some(FeedKind::Binlog) && !bridge.needs_ends() {
-            return Ok(LOOK);
-        }
         let status = match &self.sources.connector {
             Some(connector) => Some(connector.status().await),
             None => None,
         };
+        if let Some(Ok(status)) = &status {
+            self.watch_code(state, status.code.clone()).await;
+        }
+        // The binary log connects again by itself.
+        if state.used == Some(FeedKind::Binlog) && !bridge.needs_ends() {
+            return Ok(LOOK);
+        }
         let best = best(status.as_ref(), state.used);
         let is_missing = state.used == Some(FeedKind::Reports) && best != FeedKind::Reports;
         state.missing = if is_missing { state.missing + 1 } else { 0 };
@@ -134,6 +138,20 @@ impl Watch {
                 }
                 Err(unavailable)
             }
+        }
+    }
+
+    /// Watches the site's PHP files. What the previous process has stored before they last changed is dropped.
+    async fn watch_code(&self, state: &mut State, code: Code) {
+        let bridge = self.bridge.clone();
+        match tokio::task::spawn_blocking(move || bridge.watch_code(code)).await {
+            Ok(Ok(Some(last_change))) => {
+                if let Some(saved) = &mut state.saved {
+                    saved.keep_since(last_change);
+                }
+            }
+            Ok(Err(why)) => tracing::debug!("changes of PHP files are not noticed: {why}"),
+            Ok(Ok(None)) | Err(_) => {}
         }
     }
 

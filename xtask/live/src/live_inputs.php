@@ -23,6 +23,7 @@ function inputs(): array {
 		'header'   => fn() => $_SERVER['HTTP_X_VALUE'] ?? '',
 		'language' => fn() => $_SERVER['HTTP_ACCEPT_LANGUAGE'] ?? '',
 		'agent'    => fn() => $_SERVER['HTTP_USER_AGENT'] ?? '',
+		'address'  => fn() => $_SERVER['HTTP_X_FORWARDED_FOR'] ?? '',
 		'file'     => fn() => (string) file_get_contents( FILE ),
 		'request'  => fn() => wp_remote_retrieve_body( wp_remote_get( content_url( 'svc-inputs.txt' ) ) ),
 		'option'   => fn() => (string) get_option( 'svc_input' ),

@@ -1,5 +1,5 @@
 //! `cargo xtask live-inputs`: responses of a running WordPress site behind a gateway that depend on more than its tables: the clock, chance, cookies,
-//! headers, files, other servers, and options that another program writes.
+//! headers, the client's address, files, other servers, and options that another program writes.
 //!
 //! What the request contains and what another server says must be right in each response, and with the binary log what is in the database. Clocks,
 //! chance, files and what describes the client may be as old as `max_age_seconds` says, and no older.
@@ -53,13 +53,17 @@ enum Input {
     Chance,
 }
 
-const INPUTS: [(&str, Input); 9] = [
+/// The header with the client's address. The gateway believes it, and WordPress's plugins read it.
+const ADDRESS: &str = "X-Forwarded-For";
+
+const INPUTS: [(&str, Input); 10] = [
     ("time", Input::Clock),
     ("random", Input::Chance),
     ("cookie", Input::Header("Cookie")),
     ("header", Input::Header("X-Value")),
     ("language", Input::Header("Accept-Language")),
     ("agent", Input::Client("User-Agent")),
+    ("address", Input::Client(ADDRESS)),
     ("file", Input::File),
     ("request", Input::Server),
     ("option", Input::Database),
@@ -151,7 +155,10 @@ fn check(gateway: &Gateway, inputs: &Inputs, name: &str, input: Input, time: Dur
             break;
         }
         if n % READS == 0 {
-            let next = format!("written-{n}");
+            let next = match input {
+                Input::Client(ADDRESS) => format!("192.0.2.{}", n / READS % 250 + 1),
+                _ => format!("written-{n}"),
+            };
             inputs.write(&gateway.site, &next)?;
             times.insert(std::mem::replace(&mut written, next), seconds()?);
         }

@@ -57,7 +57,8 @@ impl Gateway {
             return Ok(None);
         }
         gateway.credentials = server::credentials(gateway.command())?;
-        let text = format!("[wordpress]\nupstream = \"{}\"\n{settings}\n", gateway.site);
+        let text =
+            format!("trusted_proxies = \"127.0.0.1\"\n[wordpress]\nupstream = \"{}\"\n{settings}\n", gateway.site);
         std::fs::write(gateway.folder.path().join("svc.toml"), text)?;
         let installed = gateway.command().args(["connector", "install"]).output().context("cannot run the server")?;
         ensure!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));

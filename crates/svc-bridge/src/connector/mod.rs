@@ -16,7 +16,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use svc_gateway::{Failure, Origin, Proxy};
 
-use crate::render::read_up_to;
+use crate::{code::Code, render::read_up_to};
 
 /// The header with the signature.
 const HEADER: &str = "x-svc-connector";
@@ -61,7 +61,7 @@ pub(crate) fn random(length: usize) -> std::io::Result<String> {
 }
 
 /// Version of the plugin whose records and reports this program reads.
-pub(crate) const VERSION: u32 = 10;
+pub(crate) const VERSION: u32 = 11;
 
 /// What the plugin says of itself and of WordPress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -79,6 +79,8 @@ pub struct Status {
     pub object_cache: String,
     /// Active plugins.
     pub plugins: Vec<String>,
+    /// The site's PHP files.
+    pub code: Code,
 }
 
 impl Status {

@@ -1,9 +1,12 @@
 //! What is replayed, and what is not.
 
-use std::sync::atomic::Ordering::SeqCst;
+use std::{
+    sync::atomic::Ordering::SeqCst,
+    time::{Duration, Instant},
+};
 
 use serde_json::json;
-use svc_bridge::CACHE_STATUS;
+use svc_bridge::{CACHE_STATUS, Code};
 use svc_gateway::ProxyLimits;
 
 use crate::wordpress::{Got, Page, Site};
@@ -101,6 +104,32 @@ async fn a_write_during_a_rendering_ends_its_response() {
     assert!(!first.is_hit());
     assert!(!site.get(POSTS).await.is_hit(), "the first may lack the write");
     assert!(site.get(POSTS).await.is_hit());
+}
+
+#[tokio::test]
+async fn a_change_of_code_ends_what_was_rendered_before() {
+    let site = Site::start(|_| (), true).await;
+    site.reads(POSTS, "[1]", &["posts?post"]);
+    let plugins = tempfile::tempdir().unwrap();
+    let plugin = plugins.path().join("a.php");
+    std::fs::write(&plugin, "1").unwrap();
+    let code = Code { deep: vec![plugins.path().to_owned()], ..Code::default() };
+    assert!(site.bridge.watch_code(code).unwrap().is_some());
+    site.get(POSTS).await;
+    assert!(site.get(POSTS).await.is_hit());
+    // The first replay is compared with a new rendering.
+    while site.n_requests() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert!(site.get(POSTS).await.is_hit());
+    std::fs::write(&plugin, "2").unwrap();
+    let start = Instant::now();
+    while site.get(POSTS).await.is_hit() {
+        assert!(start.elapsed() < Duration::from_secs(20), "the change is not noticed");
+    }
+    let reasons = site.bridge.report().reasons;
+    assert_eq!(reasons.get("changed: code"), Some(&1), "{reasons:?}");
+    assert_eq!(site.bridge.report().unseen_code, None);
 }
 
 #[tokio::test]

@@ -9,9 +9,10 @@ use std::{
 use svc_testkit::markdown::{Block, blocks};
 
 /// Pages with configurations of proxies.
-const PAGES: [(&str, &str); 2] = [
+const PAGES: [(&str, &str); 3] = [
     ("production.md", include_str!("../../../../docs/production.md")),
     ("beside-wordpress.md", include_str!("../../../../docs/beside-wordpress.md")),
+    ("beside-wordpress-servers.md", include_str!("../../../../docs/beside-wordpress-servers.md")),
 ];
 
 /// Where the pages expect certificates.
@@ -115,7 +116,7 @@ fn caddy_loads_the_examples() {
         return skip("caddy is not installed");
     }
     let folder = tempfile::tempdir().unwrap();
-    let examples = examples(|block| block.code.contains("reverse_proxy"));
+    let examples = examples(|block| block.code.contains("reverse_proxy") || block.code.contains("php_fastcgi"));
     assert_eq!(examples.len(), PAGES.len(), "one for each page");
     for (place, text) in examples {
         check_caddy(folder.path(), &text).unwrap_or_else(|error| panic!("{place}: {error}"));

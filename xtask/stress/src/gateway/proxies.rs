@@ -1,4 +1,4 @@
-//! The proxies of `docs/beside-wordpress.md`, with the configurations that the guide shows.
+//! The proxies of `docs/beside-wordpress-servers.md`, with the configurations that the guide shows.
 
 use std::{
     net::TcpListener,
@@ -13,7 +13,7 @@ use xtask_support::gateway::{Gateway, get};
 
 use super::READS;
 
-const GUIDE: &str = include_str!("../../../../docs/beside-wordpress.md");
+const GUIDE: &str = include_str!("../../../../docs/beside-wordpress-servers.md");
 
 /// Addresses in the guide: of the gateway, and of PHP's web server.
 const ADDRESSES: [&str; 2] = ["127.0.0.1:8080", "127.0.0.1:8081"];
