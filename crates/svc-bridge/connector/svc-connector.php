@@ -23,6 +23,9 @@ const MAX_BODY = 65536;
 /** Maximum size of a record, in bytes. svc-server has the same. */
 const MAX_RECORD = 1048576;
 
+/** Size from which on output is sent without a record, in bytes: svc does not store it. */
+const MAX_OUTPUT = 8388608;
+
 /** Table of the reports, without the prefix. svc-server creates it. */
 const CHANGES = 'svc_changes';
 
@@ -1138,6 +1141,9 @@ final class Record {
 	/** Whether the response is no longer complete in the buffer. */
 	private static $is_gone = false;
 
+	/** Whether all functions that run at shutdown have ended, so that nothing more is read. A plugin may end the buffers before. */
+	private static $is_over = false;
+
 	/** Groups of options that were loaded together. @var string[] */
 	private static $groups = self::AUTOLOADED;
 
@@ -1159,21 +1165,28 @@ final class Record {
 		}
 		$uri          = (string) ( $_SERVER['REQUEST_URI'] ?? '' );
 		self::$secret = signed_with( "svc-record\n{$part[1]}\n{$part[2]}\n$method\n$uri", $part[3] );
-		if ( '' === self::$secret || array_diff( ob_list_handlers(), array( 'default output handler' ) ) ) {
+		if ( '' === self::$secret || isset( $_GET['_method'] ) || ob_get_length() || array_diff( ob_list_handlers(), array( 'default output handler' ) ) ) {
 			return;
 		}
 		self::$nonce = $part[2];
 		self::$is_on = true;
 		self::$is_anonymous = ! preg_grep( '/^(HTTP_(?!SEC_).*(AUTH|COOKIE|TOKEN|NONCE|SESSION|SECRET|SIGNATURE|PASSWORD|JWT|CERT|KEY|USER$|EMAIL$)|PHP_AUTH|AUTH_|REMOTE_USER)/', array_keys( $_SERVER ) ) && empty( $_COOKIE ) && ! isset( $_GET['_wpnonce'] );
-		ob_start( array( self::class, 'output' ) );
+		// What is larger is sent without a record.
+		ob_start( array( self::class, 'output' ), MAX_OUTPUT );
 		// After all functions that run at shutdown, so that these are recorded as well.
-		if ( remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 ) ) {
-			register_shutdown_function(
-				static function () {
-					register_shutdown_function( 'wp_ob_end_flush_all' );
-				}
-			);
-		}
+		$is_flushed = remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 );
+		register_shutdown_function(
+			static function () use ( $is_flushed ) {
+				register_shutdown_function(
+					static function () use ( $is_flushed ) {
+						self::$is_over = true;
+						if ( $is_flushed ) {
+							wp_ob_end_flush_all();
+						}
+					}
+				);
+			}
+		);
 		if ( version_compare( $GLOBALS['wp_version'], '6.2', '<' ) ) {
 			// No filter shows when it reads all options.
 			self::$parts['options'] = true;
@@ -1480,7 +1493,7 @@ final class Record {
 		if ( $phase & PHP_OUTPUT_HANDLER_CLEAN ) {
 			return '';
 		}
-		if ( ! ( $phase & PHP_OUTPUT_HANDLER_FINAL ) || self::$is_gone ) {
+		if ( ! ( $phase & PHP_OUTPUT_HANDLER_FINAL ) || ! self::$is_over || self::$is_gone ) {
 			self::$is_gone = true;
 			return $body;
 		}
@@ -1507,7 +1520,8 @@ final class Record {
 		if ( defined( 'DONOTCACHEPAGE' ) && constant( 'DONOTCACHEPAGE' ) ) {
 			self::refuse( 'DONOTCACHEPAGE' );
 		}
-		if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
+		// It may have been closed already.
+		if ( function_exists( 'session_id' ) && '' !== session_id() ) {
 			self::refuse( 'a session of PHP' );
 		}
 		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {

@@ -11,7 +11,8 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, request::Parts};
+use http_body_util::BodyExt as _;
 use quick_cache::{Weighter, sync::Cache};
 use svc_gateway::{Body, ErrorFormat, Origin, Proxy};
 use svc_versions::{Flight, Flights, Leader};
@@ -262,7 +263,19 @@ impl Bridge {
 
     /// The response to a request.
     pub async fn respond(&self, request: Request<Body>, origin: Origin) -> Response<Body> {
-        let (parts, body) = request.into_parts();
+        let is_head = request.method() == Method::HEAD;
+        let response = self.respond_with_length(request, origin).await;
+        if !is_head || response.headers().contains_key(http::header::CONTENT_LENGTH) {
+            return response;
+        }
+        // The length of what GET returns is not known (RFC 9110, section 8.6): without this, it would be 0.
+        response.map(|_| http_body_util::StreamBody::new(futures_util::stream::empty()).boxed_unsync())
+    }
+
+    async fn respond_with_length(&self, request: Request<Body>, origin: Origin) -> Response<Body> {
+        let (mut parts, body) = request.into_parts();
+        // WordPress does not get these, so the key must not have them.
+        svc_gateway::remove_unforwarded(&mut parts.headers);
         let target = self.0.settings.target(&parts);
         let route = self.0.routes.get(&match &target {
             Target::Api(route) => name_of(route),
@@ -465,7 +478,7 @@ impl Bridge {
         if let Some(record) = record.filter(|record| !record.store) {
             return Err(NotStored::Forbidden(record.why.chars().take(200).collect()));
         }
-        if record.is_none() && key::has_credentials(&asked.parts) {
+        if record.is_none() && (self.0.renderer.recorder.is_some() || key::has_credentials(&asked.parts)) {
             return Err("no record of what was read".into());
         }
         if record.is_some_and(|record| record.cache) && !feed.has_ends() {

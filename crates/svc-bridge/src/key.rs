@@ -2,17 +2,14 @@
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts};
+use percent_encoding::percent_decode_str;
 use sha2::{Digest as _, Sha256};
 
-/// Headers that are left out of the key: those of the connection, those that this server replaces or evaluates itself, and those with which
-/// browsers and proxies describe a request and which hardly any code reads. Whether responses differ by the last kind is checked
-/// (`watch.rs`).
+/// Headers of which responses do not depend: those of the connection, those that this server replaces or evaluates itself, and ids of single requests.
 const LEFT_OUT: [HeaderName; 28] = [
-    header::ACCEPT_ENCODING,
-    header::CACHE_CONTROL,
     header::CONNECTION,
+    header::COOKIE,
     header::DATE,
-    header::DNT,
     header::EXPECT,
     header::FORWARDED,
     header::HOST,
@@ -20,30 +17,59 @@ const LEFT_OUT: [HeaderName; 28] = [
     header::IF_MODIFIED_SINCE,
     header::IF_NONE_MATCH,
     header::IF_UNMODIFIED_SINCE,
-    header::COOKIE,
-    header::PRAGMA,
-    header::REFERER,
     header::TE,
-    header::UPGRADE_INSECURE_REQUESTS,
-    header::USER_AGENT,
     header::VIA,
     HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("priority"),
-    HeaderName::from_static("save-data"),
-    HeaderName::from_static("traceparent"),
-    HeaderName::from_static("tracestate"),
     HeaderName::from_static("x-forwarded-for"),
     HeaderName::from_static("x-forwarded-host"),
     HeaderName::from_static("x-forwarded-proto"),
+    HeaderName::from_static("cdn-loop"),
+    HeaderName::from_static("cf-ray"),
+    HeaderName::from_static("traceparent"),
+    HeaderName::from_static("tracestate"),
+    HeaderName::from_static("x-amz-cf-id"),
+    HeaderName::from_static("x-amzn-trace-id"),
+    HeaderName::from_static("x-b3-sampled"),
+    HeaderName::from_static("x-b3-spanid"),
+    HeaderName::from_static("x-b3-traceid"),
+    HeaderName::from_static("x-cloud-trace-context"),
     HeaderName::from_static("x-request-id"),
+    HeaderName::from_static("x-svc-record"),
+];
+
+/// Headers with which browsers describe themselves and the connection, and which hardly any code reads. WordPress does not get them with a request whose
+/// response may be stored, so that it does not depend on them.
+const WITHHELD: [HeaderName; 7] = [
+    header::ACCEPT_ENCODING,
+    header::CACHE_CONTROL,
+    header::DNT,
+    header::PRAGMA,
+    header::UPGRADE_INSECURE_REQUESTS,
+    HeaderName::from_static("priority"),
+    HeaderName::from_static("save-data"),
 ];
 
 /// Starts of the names of such headers.
-const LEFT_OUT_STARTS: [&str; 2] = ["sec-", "x-svc-"];
+const WITHHELD_STARTS: [&str; 4] = ["sec-ch-", "sec-fetch-", "sec-gpc", "sec-purpose"];
 
-/// Starts of the names of cookies that scripts of widespread analytics set and no server reads.
-const ANALYTICS_COOKIES: [&str; 12] =
-    ["_ga", "_gid", "_gat", "_gcl_", "__utm", "_fbp", "_fbc", "_pk_", "_hj", "_clck", "_clsk", "__gads"];
+/// Headers that describe the client: its program, where it comes from, and its address as some proxies tell it. Whether responses differ by these is
+/// checked (`routes.rs`).
+const OF_CLIENT: [HeaderName; 7] = [
+    header::USER_AGENT,
+    header::REFERER,
+    HeaderName::from_static("cf-connecting-ip"),
+    HeaderName::from_static("fastly-client-ip"),
+    HeaderName::from_static("true-client-ip"),
+    HeaderName::from_static("x-client-ip"),
+    HeaderName::from_static("x-real-ip"),
+];
+
+/// Names of cookies that scripts of widespread analytics set and no server reads. WordPress does not get them either with a request whose response may be
+/// stored. After `*` comes anything, and after `^` what begins with a capital letter.
+const ANALYTICS_COOKIES: [&str; 19] = [
+    "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_gcl_*", "__utma", "__utmb", "__utmc", "__utmt", "__utmz", "_fbp", "_fbc",
+    "_pk_*", "_hjid", "_hj^", "_clck", "_clsk", "__gads",
+];
 
 /// Parts of names of headers that may identify the caller.
 const IDENTIFYING: [&str; 9] = ["auth", "token", "nonce", "session", "secret", "signature", "password", "jwt", "cert"];
@@ -83,8 +109,11 @@ impl Keys {
         add(parts.uri.path_and_query().map_or("/", |target| target.as_str()).as_bytes());
         let mut names: Vec<&HeaderName> = parts.headers.keys().filter(|name| is_input(name)).collect();
         names.sort_unstable_by_key(|name| name.as_str());
+        // With the numbers, so that no value is taken for a name.
+        add(&names.len().to_le_bytes());
         for name in names {
             add(name.as_str().as_bytes());
+            add(&parts.headers.get_all(name).iter().count().to_le_bytes());
             parts.headers.get_all(name).iter().for_each(|value| add(value.as_bytes()));
         }
         for cookie in cookies(&parts.headers) {
@@ -94,11 +123,28 @@ impl Keys {
     }
 }
 
+/// Removes from the headers of a request what its key leaves out and PHP could read.
+pub(crate) fn withhold(headers: &mut HeaderMap) {
+    let names: Vec<HeaderName> = headers.keys().filter(|name| is_withheld(name)).cloned().collect();
+    for name in names {
+        headers.remove(name);
+    }
+    let cookies: Vec<&[u8]> = cookies(headers).collect();
+    match HeaderValue::from_bytes(&cookies.join(&b"; "[..])) {
+        Ok(cookies) if !cookies.is_empty() => drop(headers.insert(header::COOKIE, cookies)),
+        _ => drop(headers.remove(header::COOKIE)),
+    }
+}
+
+fn is_withheld(name: &HeaderName) -> bool {
+    WITHHELD.contains(name) || WITHHELD_STARTS.iter().any(|start| name.as_str().starts_with(start))
+}
+
 /// A hash of what is left out of the key although a plugin might read it: the client's address and program, and where it comes from.
 pub fn left_out(parts: &Parts, address: std::net::IpAddr) -> u64 {
     let mut hash = Sha256::new();
     hash.update(address.to_string());
-    for name in [header::USER_AGENT, header::REFERER] {
+    for name in OF_CLIENT {
         hash.update([0]);
         parts.headers.get_all(name).iter().for_each(|value| hash.update(value.as_bytes()));
     }
@@ -114,7 +160,7 @@ fn host(parts: &Parts) -> &[u8] {
 
 /// Whether a header is part of the key.
 fn is_input(name: &HeaderName) -> bool {
-    !LEFT_OUT.contains(name) && !LEFT_OUT_STARTS.iter().any(|start| name.as_str().starts_with(start))
+    !LEFT_OUT.contains(name) && !OF_CLIENT.contains(name) && !is_withheld(name)
 }
 
 /// Whether `Vary` of a response names only what is part of the key.
@@ -132,18 +178,25 @@ pub fn is_covered(vary: &HeaderValue) -> bool {
 fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     let pairs = headers.get_all(header::COOKIE).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b';'));
     let pairs = pairs.map(<[u8]>::trim_ascii).filter(|pair| !pair.is_empty());
-    pairs.filter(|pair| !ANALYTICS_COOKIES.iter().any(|start| pair.starts_with(start.as_bytes())))
+    pairs.filter(|pair| {
+        let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
+        !ANALYTICS_COOKIES.iter().any(|known| match known.split_at(known.len() - 1) {
+            (start, "*") => name.starts_with(start.as_bytes()),
+            (start, "^") => name.strip_prefix(start.as_bytes()).is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_uppercase)),
+            _ => name == known.as_bytes(),
+        })
+    })
 }
 
 /// Whether a request may identify its caller to WordPress or a plugin, validly or not.
 pub fn has_credentials(parts: &Parts) -> bool {
-    let identifies = |name: &HeaderName| {
-        let name = name.as_str();
-        !LEFT_OUT_STARTS.iter().any(|start| name.starts_with(start))
+    let identifies = |header: &HeaderName| {
+        let name = header.as_str();
+        !is_withheld(header)
             && (IDENTIFYING.iter().any(|part| name.contains(part))
                 || IDENTIFYING_ENDS.iter().any(|end| name.ends_with(end)))
     };
-    parts.uri.query().is_some_and(|query| query.contains("_wpnonce"))
+    has_parameter(parts, "wpnonce")
         || parts.headers.keys().any(identifies)
         || cookies(&parts.headers).next().is_some()
 }
@@ -155,7 +208,14 @@ pub fn is_plain_read(parts: &Parts, has_body: bool) -> bool {
         && !parts.headers.contains_key("x-http-method-override")
         && !parts.headers.contains_key(header::RANGE)
         && !parts.headers.contains_key(header::UPGRADE)
-        && !parts.uri.query().is_some_and(|query| query.contains("_method"))
+        && !has_parameter(parts, "method")
+}
+
+/// Whether PHP may find a parameter with the name `_` and this. It takes other characters of names for `_` as well.
+fn has_parameter(parts: &Parts, name: &str) -> bool {
+    let Some(query) = parts.uri.query() else { return false };
+    let decoded: Vec<u8> = percent_decode_str(query).collect();
+    decoded.windows(name.len() + 1).any(|part| b"_. [+".contains(&part[0]) && &part[1..] == name.as_bytes())
 }
 
 #[cfg(test)]
@@ -178,6 +238,8 @@ mod tests {
             ("/wp-json/", &[("user-agent", "x"), ("sec-fetch-mode", "cors"), ("if-none-match", "x")][..]),
             ("/wp-json/", &[("cookie", "_ga=1; _gid=2"), ("accept-encoding", "gzip")]),
             ("/wp-json/", &[("x-forwarded-for", "192.0.2.1"), ("x-svc-record", "1")]),
+            ("/wp-json/", &[("cf-ray", "1"), ("cf-connecting-ip", "192.0.2.1"), ("x-amzn-trace-id", "1")]),
+            ("/wp-json/", &[("cookie", "_hjSession_1=2; _hjid=3;_pk_id.1.2=3")]),
         ] {
             assert_eq!(keys.of(&parts(target, headers), false), base, "{headers:?}");
         }
@@ -192,6 +254,10 @@ mod tests {
             ("/wp-json/", &[("origin", "https://b.example")]),
             ("/wp-json/", &[("x-anything", "1")]),
             ("/wp-json/", &[("x-forwarded-ssl", "on")]),
+            ("/wp-json/", &[("x-svc-key", "1")]),
+            ("/wp-json/", &[("sec-key", "1")]),
+            ("/wp-json/", &[("cookie", "_gallery_session=1")]),
+            ("/wp-json/", &[("cookie", "_hjelp_login=1")]),
         ] {
             assert_ne!(keys.of(&parts(target, headers), false), base, "{target} {headers:?}");
         }
@@ -204,6 +270,50 @@ mod tests {
         assert_ne!(other.of(&with, false), keys.of(&with, false));
         let split = |a, b| keys.of(&parts("/", &[("x-a", a), ("x-b", b)]), false);
         assert_ne!(split("1", "23"), split("12", "3"));
+        let of = |headers: &[(&'static str, &str)]| keys.of(&parts("/", headers), false);
+        assert_ne!(of(&[("x-a", "1"), ("x-a", "x-b"), ("x-a", "2")]), of(&[("x-a", "1"), ("x-b", "2")]));
+        assert_ne!(of(&[("x-a", "1"), ("x-a", "b=2")]), of(&[("x-a", "1"), ("cookie", "b=2")]));
+    }
+
+    #[test]
+    fn what_the_key_leaves_out_is_withheld_from_php() {
+        let mut given = parts(
+            "/",
+            &[
+                ("cookie", "a=1;_ga=2"),
+                ("cookie", "_gallery=3"),
+                ("sec-fetch-mode", "cors"),
+                ("accept-encoding", "br"),
+                ("user-agent", "x"),
+            ],
+        );
+        let key = |parts: &Parts| Keys::new(b"secret").of(parts, false);
+        let before = key(&given);
+        withhold(&mut given.headers);
+        let mut names: Vec<&str> = given.headers.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["cookie", "host", "user-agent"]);
+        assert_eq!(given.headers["cookie"], "a=1; _gallery=3");
+        assert_eq!(key(&given), before);
+        let mut given = parts("/", &[("cookie", "_ga=2")]);
+        withhold(&mut given.headers);
+        assert!(!given.headers.contains_key("cookie"));
+    }
+
+    #[test]
+    fn other_methods_are_recognized_as_php_does() {
+        for (target, expected) in [
+            ("/?a=1", true),
+            ("/?methods=1", true),
+            ("/?_method=DELETE", false),
+            ("/?a=1&%5Fmethod=DELETE", false),
+            ("/?.method=DELETE", false),
+            ("/?%5bmethod=DELETE", false),
+            ("/?%20_method=DELETE", false),
+        ] {
+            assert_eq!(is_plain_read(&parts(target, &[]), false), expected, "{target}");
+        }
+        assert!(has_credentials(&parts("/?%5Fwpnonce=1", &[])) && has_credentials(&parts("/?.wpnonce=1", &[])));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use svc_gateway::{Body, BoxError, Failure, Origin, Proxy, Turn};
 
 use crate::{
     changes::Changes,
+    key,
     record::{Asked, HEADER, Invalid, PREFIX, Record, Recorder},
     stored::Answer,
 };
@@ -53,7 +54,7 @@ impl Renderer {
     }
 
     /// Renders the response to a request without a body. Conditions of the client are left out: the whole response is stored. What it writes is
-    /// told apart in the changes.
+    /// told apart in the changes. If the record in a response cannot be found, WordPress renders it again without one.
     pub(crate) async fn render(
         &self,
         parts: &Parts,
@@ -69,6 +70,9 @@ impl Renderer {
         for name in [HEADER, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_MATCH, IF_UNMODIFIED_SINCE] {
             headers.remove(name);
         }
+        key::withhold(headers);
+        let unrecorded = request_like(&request);
+        let headers = request.headers_mut();
         let _rendering = changes.rendering();
         let asked = self.recorder.as_ref().and_then(|recorder| ask(recorder, parts));
         if let Some(asked) = &asked {
@@ -91,10 +95,16 @@ impl Renderer {
         response.headers_mut().remove(CONTENT_LENGTH);
         let mut start = BytesMut::new();
         read_up_to(response.body_mut(), &mut start, PREFIX).await?;
-        let length = Recorder::length(&start).map_err(|_| unusable())?;
-        read_up_to(response.body_mut(), &mut start, PREFIX + length).await?;
-        if start.len() < PREFIX + length {
-            return Err(unusable());
+        let length = Recorder::length(&start).unwrap_or(usize::MAX - PREFIX);
+        let is_there = length < usize::MAX - PREFIX && {
+            read_up_to(response.body_mut(), &mut start, PREFIX + length).await?;
+            start.len() >= PREFIX + length
+        };
+        if !is_there {
+            tracing::warn!("a response announces a record, and has none: something else writes in front of it, or compresses it");
+            drop(response);
+            let response = self.forward(unrecorded, origin).await?;
+            return self.collect(response, None, BytesMut::new()).await;
         }
         let prefix = start.split_to(PREFIX);
         let json = start.split_to(length);
@@ -138,9 +148,13 @@ fn ask(recorder: &Recorder, parts: &Parts) -> Option<Asked> {
     Some(recorder.ask(&parts.method, target, now, nonce))
 }
 
-fn unusable() -> Failure {
-    tracing::warn!("a response announces a record, and has none");
-    Failure::Unreachable
+/// The same request without a body.
+fn request_like(request: &Request<Body>) -> Request<Body> {
+    let mut copy = Request::new(svc_gateway::empty());
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.headers_mut() = request.headers().clone();
+    copy
 }
 
 /// Whether a response is collected without a record.

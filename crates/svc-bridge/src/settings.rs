@@ -32,12 +32,12 @@ pub struct Settings {
 pub struct RouteRule(String);
 
 impl RouteRule {
-    /// Whether the rule applies to a route, encoded or not: some web servers decode the path for PHP.
+    /// Whether the rule applies to a route, encoded or not: some web servers decode the path for PHP. As WordPress does, this ignores case, and a line feed at
+    /// the end.
     pub fn applies_to(&self, route: &str) -> bool {
-        percent_decode_str(route)
-            .decode_utf8_lossy()
-            .strip_prefix(&*self.0)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let route = percent_decode_str(route).decode_utf8_lossy().to_lowercase();
+        let rest = route.trim_end_matches('\n').strip_prefix(&*self.0);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
@@ -48,7 +48,7 @@ impl FromStr for RouteRule {
         if !text.starts_with('/') || text.contains([' ', '?']) {
             return Err("must be a list of routes such as /wp/v2/users".to_owned());
         }
-        Ok(RouteRule(text.trim_end_matches('/').to_owned()))
+        Ok(RouteRule(text.trim_end_matches('/').to_lowercase()))
     }
 }
 
@@ -152,6 +152,7 @@ mod tests {
         assert!(
             rule.applies_to("/wp/v2/posts")
                 && rule.applies_to("/wp/v2/p%6Fsts/5")
+                && rule.applies_to("/WP/v2/Posts%0A")
                 && !rule.applies_to("/wp/v2/posts-x")
         );
         assert!("posts".parse::<RouteRule>().is_err() && "/a?b".parse::<RouteRule>().is_err());

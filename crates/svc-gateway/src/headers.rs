@@ -44,17 +44,28 @@ pub struct Origin {
 
 /// Removes the headers of a single connection.
 pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .filter(|name: &HeaderName| !NEVER_NAMED.contains(&name.as_str()))
-        .collect();
-    for name in named.iter().chain(&HOP_BY_HOP) {
+    for name in named_by_connection(headers).iter().chain(&HOP_BY_HOP) {
         headers.remove(name);
     }
+}
+
+/// Removes those headers of a request that are never forwarded and do not delimit its body: those that `Connection` names, `Proxy`, and names with `_`,
+/// which some servers of PHP map to the same variable as `-`, so that they could replace another header. [`Proxy::forward`](crate::Proxy::forward) does this as well;
+/// who looks at a request before has to do it first.
+pub fn remove_unforwarded(headers: &mut HeaderMap) {
+    let named = named_by_connection(headers).into_iter().filter(|name| !HOP_BY_HOP.contains(name));
+    let ambiguous = headers.keys().filter(|name| name.as_str().contains('_')).cloned();
+    let removed: Vec<HeaderName> = named.chain(ambiguous).chain([PROXY]).collect();
+    for name in removed {
+        headers.remove(name);
+    }
+}
+
+/// The headers that `Connection` names, except those that it cannot remove.
+fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let names = values.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
+    names.filter(|name: &HeaderName| !NEVER_NAMED.contains(&name.as_str())).collect()
 }
 
 /// Adds this proxy to the `Via` headers.
@@ -97,15 +108,11 @@ fn is_host(text: &[u8]) -> bool {
 /// Converts the headers of a received request to those for the upstream. A proxy adds itself to `Via`.
 pub(crate) fn prepare(parts: &mut Parts, origin: Origin) {
     let chunked = parts.headers.contains_key(TRANSFER_ENCODING);
-    remove_hop_by_hop(&mut parts.headers);
     let headers = &mut parts.headers;
+    remove_unforwarded(headers);
+    remove_hop_by_hop(headers);
     if chunked {
         headers.remove(CONTENT_LENGTH);
-    }
-    // Some servers of PHP map `_` and `-` to the same variable, so that such a header could replace one that is set below.
-    let ambiguous: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().contains('_')).cloned().collect();
-    for name in ambiguous.iter().chain([&PROXY]) {
-        headers.remove(name);
     }
     // The server that received the request has already sent, or will send, `100 Continue`.
     headers.remove(EXPECT);

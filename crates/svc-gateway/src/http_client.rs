@@ -22,6 +22,9 @@ use crate::{
 /// that is just being closed.
 const POOL_IDLE: Duration = Duration::from_secs(4);
 
+/// Most headers of a response. Themes send one for each file that browsers should load early.
+const MAX_HEADERS: usize = 1_000;
+
 /// A client of a web server.
 pub(crate) struct HttpClient {
     client: Client<HttpConnector, Body>,
@@ -40,6 +43,7 @@ impl HttpClient {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(POOL_IDLE)
             .pool_max_idle_per_host(limits.requests)
+            .http1_max_headers(MAX_HEADERS)
             .build(connector);
         HttpClient { client, authority, name, limits }
     }
@@ -83,10 +87,14 @@ impl HttpClient {
         let mut parts = http::uri::Parts::default();
         parts.scheme = Some(http::uri::Scheme::HTTP);
         parts.authority = Some(self.authority.clone());
-        let root = || http::uri::PathAndQuery::from_static("/");
-        // `OPTIONS *` has no path.
-        parts.path_and_query =
-            Some(received.path_and_query().filter(|p| p.as_str().starts_with('/')).cloned().unwrap_or_else(root));
+        // `OPTIONS *` has no path, and `http://example.org?a=1` an empty one.
+        let target = received.path_and_query().map_or("/", |target| target.as_str());
+        let target = match target.as_bytes().first() {
+            Some(b'?') => format!("/{target}").parse().ok(),
+            Some(b'/') => received.path_and_query().cloned(),
+            _ => None,
+        };
+        parts.path_and_query = Some(target.unwrap_or_else(|| http::uri::PathAndQuery::from_static("/")));
         Uri::from_parts(parts).unwrap_or_default()
     }
 

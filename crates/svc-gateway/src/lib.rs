@@ -12,7 +12,7 @@ mod upstream;
 
 pub use body::{Body, BoxError, boxed, empty};
 pub use failure::{ErrorFormat, Failure};
-pub use headers::Origin;
+pub use headers::{Origin, remove_unforwarded};
 pub use options::{InvalidFolder, Options, ProxyLimits, Site, SiteFolder};
 pub use proxy::{Proxy, Turn};
 pub use upstream::{InvalidUpstream, Upstream};

@@ -40,6 +40,8 @@ pub(crate) struct Page {
     /// The names that it reads; `None` for a response without a record.
     pub(crate) names: Option<Vec<&'static str>>,
     pub(crate) record: Value,
+    /// What something else has sent in front of record and body.
+    pub(crate) in_front: &'static str,
     /// Whether the body contains the client's program.
     pub(crate) has_agent: bool,
     /// Whether the body contains the number of the request.
@@ -65,7 +67,7 @@ async fn respond(State(php): State<Arc<Php>>, request: Request) -> Response {
     if php.slow.load(SeqCst) {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    let headers = request.headers().clone();
+    let (headers, is_head) = (request.headers().clone(), request.method() == http::Method::HEAD);
     php.asked.lock().unwrap().push(headers.clone());
     let page = php.pages.lock().unwrap().get(request.uri().path()).cloned();
     let page = page.unwrap_or(Page { status: 404, body: "{}".to_owned(), ..Page::default() });
@@ -92,7 +94,12 @@ async fn respond(State(php): State<Arc<Php>>, request: Request) -> Response {
         body = format!("{:08}{}\n{record}{body}", record.len(), sign(&format!("svc-recorded\n{nonce}")));
         response.headers_mut().insert("x-svc-record", HeaderValue::from_static("1"));
     }
-    *response.body_mut() = Body::from(body);
+    *response.body_mut() = Body::from(format!("{}{body}", page.in_front));
+    if is_head {
+        // The server does not know the length of what PHP would send.
+        *response.body_mut() = Body::from_stream(futures_util::stream::empty::<Result<Vec<u8>, std::io::Error>>());
+        response.headers_mut().remove("x-svc-record");
+    }
     response
 }
 
