@@ -67,8 +67,8 @@ const OF_CLIENT: [HeaderName; 7] = [
 /// Names of cookies that scripts of widespread analytics set and no server reads. WordPress does not get them either with a request whose response may be
 /// stored. After `*` comes anything, and after `^` what begins with a capital letter.
 const ANALYTICS_COOKIES: [&str; 19] = [
-    "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_gcl_*", "__utma", "__utmb", "__utmc", "__utmt", "__utmz", "_fbp", "_fbc",
-    "_pk_*", "_hjid", "_hj^", "_clck", "_clsk", "__gads",
+    "_ga", "_ga_*", "_gid", "_gat", "_gat_*", "_gcl_*", "__utma", "__utmb", "__utmc", "__utmt", "__utmz", "_fbp",
+    "_fbc", "_pk_*", "_hjid", "_hj^", "_clck", "_clsk", "__gads",
 ];
 
 /// Parts of names of headers that may identify the caller.
@@ -182,7 +182,9 @@ fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
         let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
         !ANALYTICS_COOKIES.iter().any(|known| match known.split_at(known.len() - 1) {
             (start, "*") => name.starts_with(start.as_bytes()),
-            (start, "^") => name.strip_prefix(start.as_bytes()).is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_uppercase)),
+            (start, "^") => {
+                name.strip_prefix(start.as_bytes()).is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_uppercase))
+            }
             _ => name == known.as_bytes(),
         })
     })
@@ -196,9 +198,7 @@ pub fn has_credentials(parts: &Parts) -> bool {
             && (IDENTIFYING.iter().any(|part| name.contains(part))
                 || IDENTIFYING_ENDS.iter().any(|end| name.ends_with(end)))
     };
-    has_parameter(parts, "wpnonce")
-        || parts.headers.keys().any(identifies)
-        || cookies(&parts.headers).next().is_some()
+    has_parameter(parts, "wpnonce") || parts.headers.keys().any(identifies) || cookies(&parts.headers).next().is_some()
 }
 
 /// Whether a response to this request can be stored at all: a read without a body whose method is not replaced.

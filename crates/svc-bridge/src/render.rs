@@ -101,7 +101,9 @@ impl Renderer {
             start.len() >= PREFIX + length
         };
         if !is_there {
-            tracing::warn!("a response announces a record, and has none: something else writes in front of it, or compresses it");
+            tracing::warn!(
+                "a response announces a record, and has none: something else writes in front of it, or compresses it"
+            );
             drop(response);
             let response = self.forward(unrecorded, origin).await?;
             return self.collect(response, None, BytesMut::new()).await;
