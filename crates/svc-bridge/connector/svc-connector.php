@@ -599,7 +599,9 @@ final class Reports {
 		$is_sent   = null === self::$sql || $GLOBALS['wpdb']->last_query === self::$sql || ! preg_match( '/^\s*+(?:SHOW FULL COLUMNS |SELECT CONVERT\()/i', $sql );
 		self::$sql = $is_sent ? null : self::$sql;
 		// A persistent object cache may have the former values until the end of the request.
-		if ( $is_sent && self::$announced && ! self::$is_open && microtime( true ) - self::$begun > ( wp_using_ext_object_cache() ? 30 : 1 ) ) {
+		$is_late = self::$announced && microtime( true ) - self::$begun > ( wp_using_ext_object_cache() ? 30 : 1 );
+		// This statement may be about the last one.
+		if ( $is_late && $is_sent && ! preg_match( '/\b(?:FOUND_ROWS|ROW_COUNT|WARNINGS|ERRORS)\b/i', $sql ) && ! self::has_transaction() ) {
 			self::end();
 		}
 		if ( ! self::$is_manual && 0 === substr_compare( $sql, 'SELECT', strspn( $sql, " \t\r\n(" ), 6, true ) ) {
@@ -614,6 +616,7 @@ final class Reports {
 		}
 		if ( $write && ( $write->inserts || $write->table ) ) {
 			self::$last = array( $sql, $write, $is_by_read );
+			self::plan();
 			if ( ! preg_match( '/^\s*(?:insert|replace|update|delete)\s/i', $sql ) ) {
 				// WordPress does not count the rows of these.
 				self::announce( Write::completed( array( $write->inserts ?: $write->table ) ) );
@@ -637,21 +640,30 @@ final class Reports {
 		self::$is_marked = $is_set ? $is_by_read : null;
 	}
 
+	/** Announces that a persistent object cache was emptied, which may have had other values than the database. */
+	public static function emptied(): void {
+		try {
+			self::announce( array( '*' ) );
+		} catch ( \Throwable $e ) {
+			complain( $e->getMessage() );
+		}
+	}
+
 	/**
-	 * Announces that a transient has changed which a persistent object cache has: no statement writes it. All have if no key is given.
+	 * Announces that a transient has changed which a persistent object cache has: no statement writes it.
 	 *
 	 * @param int $ends Seconds until it ends; 0 if it does not.
 	 */
-	public static function transient( string $group, ?string $key = null, int $ends = 0 ): void {
-		if ( null !== $key && preg_match( Record::NEUTRAL, "$group:$key" ) ) {
+	public static function transient( string $group, string $key, int $ends = 0 ): void {
+		if ( preg_match( Record::NEUTRAL, "$group:$key" ) ) {
 			return;
 		}
 		try {
-			$names = null === $key ? array( "cache:$group" ) : Write::named( "cache:$group", '/', array( $key ) );
+			$names = Write::named( "cache:$group", '/', array( $key ) );
 			self::announce( $names, Record::marks( $names ) );
 			if ( $ends > 0 ) {
 				wp_cache_set( "$group:$key", time() + $ends, Cache::GROUP, $ends );
-			} elseif ( null !== $key ) {
+			} else {
 				wp_cache_delete( "$group:$key", Cache::GROUP );
 			}
 		} catch ( \Throwable $e ) {
@@ -769,18 +781,23 @@ final class Reports {
 		if ( ! $rows ) {
 			return;
 		}
-		if ( ! self::$is_planned ) {
-			self::$is_planned = true;
-			// After the functions that are registered now, such as that which runs the action `shutdown`.
-			register_shutdown_function(
-				static function () {
-					register_shutdown_function( array( self::class, 'finish' ) );
-				}
-			);
-		}
+		self::plan();
 		self::$begun  = self::$begun ?: microtime( true );
 		self::$writer = $writer;
 		self::send( $rows );
+	}
+
+	/** Plans the end, after the functions that are registered now, such as that which runs the action `shutdown`. */
+	private static function plan(): void {
+		if ( self::$is_planned ) {
+			return;
+		}
+		self::$is_planned = true;
+		register_shutdown_function(
+			static function () {
+				register_shutdown_function( array( self::class, 'finish' ) );
+			}
+		);
 	}
 
 	/** A value as svc-server compares it: hashes of it without digits, and without times, and the times. */
@@ -809,8 +826,22 @@ final class Reports {
 			self::after_last();
 		}
 		// If a transaction is open, svc-server notices that the connection is closed.
-		if ( self::$announced && ! self::$is_open ) {
+		if ( self::$announced && ! self::has_transaction() ) {
 			self::end();
+		}
+	}
+
+	/** Whether a transaction is open on the site's connection. Of those that no statement has begun, only MariaDB says so. */
+	private static function has_transaction(): bool {
+		global $wpdb;
+		if ( self::$is_open || ! $wpdb->dbh instanceof \mysqli ) {
+			return self::$is_open;
+		}
+		try {
+			$result = @mysqli_query( $wpdb->dbh, 'SELECT @@in_transaction' );
+			return $result instanceof \mysqli_result && '1' === (string) $result->fetch_row()[0];
+		} catch ( \Throwable $e ) {
+			return false;
 		}
 	}
 
@@ -851,6 +882,10 @@ final class Reports {
 				self::$link = $link;
 				if ( ! empty( $wpdb->charset ) ) {
 					$link->set_charset( $wpdb->charset );
+					// It finds the same rows as the site's connection only if it compares texts in the same way.
+					if ( preg_match( '/^\w+$/D', (string) $wpdb->collate ) ) {
+						@$link->query( "SET NAMES '$wpdb->charset' COLLATE '$wpdb->collate'" );
+					}
 				}
 			}
 		}
@@ -1153,6 +1188,12 @@ final class Record {
 	/** How often all options were loaded before this was observed, and since then by callers that are known, without those that read single ones. */
 	private static $known_loads = 0;
 
+	/** Number of statements that were seen. */
+	public static $n_statements = 0;
+
+	/** Number of statements that WordPress had sent before. */
+	private static $n_queries = 0;
+
 	/** Number of filters before plugins were loaded. */
 	private static $n_filters = 0;
 
@@ -1191,17 +1232,17 @@ final class Record {
 			// No filter shows when it reads all options.
 			self::$parts['options'] = true;
 		}
+		self::$n_queries = $GLOBALS['wpdb']->num_queries;
 		// Besides the query that loads options: those of plugins that are loaded first.
-		if ( $GLOBALS['wpdb']->num_queries > 1 ) {
+		if ( self::$n_queries > 1 ) {
 			self::$parts['*'] = true;
 		}
 		self::listen();
 		if ( wp_using_ext_object_cache() ) {
 			foreach ( array( 'transient', 'site-transient' ) as $group ) {
-				// If it is gone, the cache was emptied.
 				if ( false === wp_cache_get( 'svc_connector', $group ) ) {
 					wp_cache_set( 'svc_connector', 1, $group );
-					Reports::transient( $group );
+					Reports::emptied();
 				}
 			}
 			self::observes_cache() || self::refuse( 'the object cache cannot be observed' );
@@ -1527,6 +1568,10 @@ final class Record {
 		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {
 			self::refuse( 'the object cache cannot be observed' );
 		}
+		// Another object of WordPress's class sends statements elsewhere, and without the filter they are not seen.
+		if ( $GLOBALS['wpdb']->num_queries - self::$n_queries !== self::$n_statements ) {
+			self::refuse( 'statements that were not seen, or of another database' );
+		}
 		foreach ( array( Loads::FILTER, 'get_user_metadata' ) as $filter ) {
 			if ( ! ( $GLOBALS['wp_filter'][ $filter ] ?? null ) instanceof Observed ) {
 				self::refuse( "the filter $filter cannot be observed" );
@@ -1664,6 +1709,7 @@ function on_query( $query ) {
 			complain( $e->getMessage() );
 		}
 		if ( Record::$is_on ) {
+			++Record::$n_statements;
 			try {
 				Record::before( $query );
 			} catch ( \Throwable $e ) {

@@ -104,7 +104,9 @@ impl Reads {
             // When they ran is not recorded, so nothing is known of their variables.
             let variables = if is_edge { &mut Variables::default() } else { &mut variables };
             let mut read = Read::of(statement.sql(), &site, &clock, variables);
-            if statement.sql().starts_with(&meta) {
+            let ids =
+                statement.sql().strip_prefix(&*meta).and_then(|rest| rest.strip_suffix(") ORDER BY umeta_id ASC"));
+            if ids.is_some_and(|ids| ids.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')) {
                 read.names.retain(|name| name.table_name() != Some(crate::names::SESSIONS));
             }
             if is_edge {

@@ -67,7 +67,7 @@ impl Reports {
             base: 0,
             read: 0,
             mark: None,
-            written: HashMap::new(),
+            tables: HashMap::new(),
             reported: HashMap::new(),
             writing: HashMap::new(),
             by_reads: HashMap::new(),
@@ -120,6 +120,19 @@ impl Feed for Reports {
     }
 }
 
+/// What the server says of a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct TableState {
+    /// When it was last written, in seconds of the server's clock. 0 if it has not kept the time.
+    written: i64,
+    /// When it was last created or altered.
+    defined: i64,
+    /// Whether it has no rows, which `TRUNCATE` leaves.
+    is_empty: bool,
+    /// Whether its rows may be in other tables, or the server does not keep the time.
+    is_unknown: bool,
+}
+
 /// A row of this process in the table.
 struct Mark {
     seq: u64,
@@ -137,8 +150,8 @@ struct Reading {
     /// The highest number of a row that was read.
     read: u64,
     mark: Option<Mark>,
-    /// When the server last wrote each table, in seconds of its clock.
-    written: HashMap<String, i64>,
+    /// What the server said last of each table.
+    tables: HashMap<String, TableState>,
     /// When a write of each table last ended, in the same seconds.
     reported: HashMap<String, i64>,
     /// Tables that each connection is writing.
@@ -161,7 +174,7 @@ impl Reading {
         self.base += self.read + 1;
         self.read = 0;
         self.mark = None;
-        self.written.clear();
+        self.tables.clear();
         self.writing.clear();
         self.by_reads.clear();
         self.options.forget(None);
@@ -310,11 +323,24 @@ impl Reading {
     }
 
     fn begun(&mut self, writer: u64, names: &[Name], seq: u64) {
+        let names = &self.beyond_views(names.to_vec());
         self.writes(writer, names);
         self.changes.begun(writer, names, self.base + seq);
     }
 
+    /// Names with everything in place of those of views, whose tables are not known.
+    fn beyond_views(&self, mut names: Vec<Name>) -> Vec<Name> {
+        let is_view = |name: &Name| {
+            name.table_name().and_then(|table| self.tables.get(table)).is_some_and(|table| table.is_unknown)
+        };
+        if names.iter().any(is_view) {
+            names.push(Name::All);
+        }
+        names
+    }
+
     fn begun_by_read(&mut self, writer: u64, names: Vec<Name>, seq: u64) {
+        let names = self.beyond_views(names);
         self.writes(writer, &names);
         self.changes.changed_by_reads(&names, self.base + seq);
         self.by_reads.entry(writer).or_default().extend(names);
@@ -352,34 +378,40 @@ impl Reading {
         Ok(())
     }
 
-    /// Looks for tables that were written to without a report.
+    /// Looks for tables that were written to, made, altered or removed without a report.
     fn look_for_others(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
-        let tables: Vec<(String, Option<i64>, bool, i64)> = conn.query(
-            "SELECT TABLE_NAME, UNIX_TIMESTAMP(UPDATE_TIME), TABLE_TYPE = 'VIEW', UNIX_TIMESTAMP() \
-             FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND COALESCE(ENGINE, '') <> 'MEMORY'",
-        )?;
+        let now: i64 = conn.query_first("SELECT UNIX_TIMESTAMP()")?.unwrap_or_default();
+        let tables = self.look_at_tables(conn)?;
         // Reports that arrived with these writes.
         self.read_rows(conn)?;
+        let before = std::mem::replace(&mut self.tables, tables);
         let mut others = Vec::new();
-        for (table, written, is_view, now) in tables {
-            let written = written.unwrap_or_default();
-            let name = table.strip_prefix(&self.prefix).unwrap_or(&table).to_owned();
-            let before = self.written.insert(name.clone(), written);
-            let is_reported = |table: &str| {
-                self.writing.values().any(|tables| tables.contains(table))
-                    || self.reported.get(table).is_some_and(|ended| written <= ended + EXPLAINED_SECONDS)
+        let is_reported = |table: &str, written: i64| {
+            self.writing.values().any(|tables| tables.contains(table))
+                || self.reported.get(table).is_some_and(|ended| written <= ended + EXPLAINED_SECONDS)
+        };
+        for (name, state) in &self.tables {
+            // Times have whole seconds, so that a second write may not change them.
+            let is_recent = state.written != 0 && now - state.written < EXPLAINED_SECONDS;
+            let last = state.written.max(state.defined);
+            let is_changed = match before.get(name) {
+                Some(before) => {
+                    before != state && (state.written != 0 || before.defined != state.defined || state.is_empty)
+                }
+                // At the first look, everything has ended already.
+                None => !before.is_empty(),
             };
-            // Times have whole seconds, so that a second write may not change them. 0 means that the server has not kept the time.
-            let is_written =
-                written != 0 && (before.is_some_and(|before| before != written) || now - written < EXPLAINED_SECONDS);
-            // It is not known which tables a view has.
-            if is_view || is_written && !is_reported(&name) && !is_reported("*") {
-                // What the connector names apart from the rows of these tables.
-                let part = [("posts", SLUGS), ("usermeta", SESSIONS)].into_iter().find(|(table, _)| *table == name);
-                others.extend(part.map(|(_, part)| Name::table(part)));
-                others.push(Name::table(name));
+            let is_other = (is_recent || is_changed) && !is_reported(name, last) && !is_reported("*", last);
+            if state.is_unknown || is_other {
+                others.push(name.clone());
             }
         }
+        others.extend(before.into_keys().filter(|name| !self.tables.contains_key(name) && !is_reported(name, now)));
+        // What the connector names apart from the rows of these tables.
+        let parts = [("posts", SLUGS), ("usermeta", SESSIONS)]
+            .into_iter()
+            .filter(|(table, _)| others.iter().any(|name| name == table));
+        let others: Vec<Name> = parts.map(|(_, part)| part.to_owned()).chain(others.clone()).map(Name::table).collect();
         if !others.is_empty() {
             tracing::debug!(?others, "another program has written");
             self.forget_options(&others);
@@ -387,6 +419,20 @@ impl Reading {
             self.changes.changed(&others, self.position());
         }
         Ok(())
+    }
+
+    fn look_at_tables(&self, conn: &mut Conn) -> Result<HashMap<String, TableState>, mysql::Error> {
+        type Row = (String, Option<i64>, Option<i64>, bool, bool);
+        let rows: Vec<Row> = conn.query(
+            "SELECT TABLE_NAME, UNIX_TIMESTAMP(UPDATE_TIME), UNIX_TIMESTAMP(CREATE_TIME), COALESCE(TABLE_ROWS, 1) = 0, \
+             COALESCE(ENGINE, 'VIEW') NOT IN ('InnoDB', 'MyISAM') FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
+        )?;
+        let state = |(table, written, defined, is_empty, is_unknown): Row| {
+            let name = table.strip_prefix(&self.prefix).unwrap_or(&table).to_owned();
+            let (written, defined) = (written.unwrap_or_default(), defined.unwrap_or_default());
+            (name != TABLE).then_some((name, TableState { written, defined, is_empty, is_unknown }))
+        };
+        Ok(rows.into_iter().filter_map(state).collect())
     }
 }
 

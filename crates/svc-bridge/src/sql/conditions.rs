@@ -189,7 +189,8 @@ fn value(column: &str, token: &str) -> Option<String> {
     (token.len() <= MAX_NAME).then(|| text.trim_end_matches(' ').to_ascii_lowercase())
 }
 
-fn number(digits: &str) -> Option<String> {
+/// A number as names have it; `None` if the text is none.
+pub(super) fn number(digits: &str) -> Option<String> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::{
     MAX_ROWS, Site,
-    conditions::Constraints,
+    conditions::{Constraints, number},
     named, row,
     tokens::{Named, Statement, is, name},
     whole,
@@ -134,8 +134,10 @@ impl Join {
                     continue;
                 };
                 let values = lookups.values(column, from, &condition.clone());
-                let is_number = |value: &String| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-                let Some(values) = values.filter(|values| values.iter().all(is_number)) else { continue };
+                let Some(values) = values.and_then(|values| values.iter().map(|value| exact(value)).collect()) else {
+                    continue;
+                };
+                let values: Vec<String> = values;
                 let list = values.join(",");
                 conditions.insert(other, if list.is_empty() { list } else { format!("{of_other} IN ({list})") });
                 names.extend(named(table, &values, row));
@@ -169,6 +171,11 @@ impl Join {
 /// The columns of the rows and the groups of a table.
 fn identity(table: &str) -> Option<(&'static str, Option<&'static str>)> {
     IDENTITIES.iter().find(|identity| identity.table == table).map(|identity| (identity.row, identity.group))
+}
+
+/// A value as the number that the database compares; `None` if it is another one, or so large that it is not compared exactly.
+fn exact(value: &str) -> Option<String> {
+    number(value).filter(|number| number.len() <= 15)
 }
 
 /// Whether rows of this name can be found by their values.
@@ -278,6 +285,10 @@ mod tests {
                 "SELECT DISTINCT `meta_value` FROM `wp_postmeta` WHERE (post_id IN ('5')) AND `meta_value` IS NOT NULL LIMIT 501",
                 "7a",
             ),
+            (
+                "SELECT DISTINCT `meta_value` FROM `wp_postmeta` WHERE (post_id IN ('6')) AND `meta_value` IS NOT NULL LIMIT 501",
+                "007",
+            ),
         ];
         let posts = "SELECT p.ID FROM wp_posts p INNER JOIN wp_term_relationships r ON (p.ID = r.object_id) \
                      LEFT JOIN wp_term_taxonomy tt ON r.term_taxonomy_id = tt.term_taxonomy_id AND tt.count > 0 WHERE";
@@ -313,6 +324,7 @@ mod tests {
                 "SELECT p.ID FROM wp_posts p LEFT OUTER JOIN wp_postmeta m ON m.post_id = p.ID AND m.post_id IN (5)",
                 "posts",
             ),
+            ("SELECT * FROM wp_postmeta m JOIN wp_posts p ON m.meta_value = p.ID WHERE m.post_id = 6", "posts/7"),
             // No number, so that the database compares it in its own way.
             ("SELECT * FROM wp_postmeta m JOIN wp_posts p ON m.meta_value = p.ID WHERE m.post_id = 5", "posts"),
             // A table of a plugin, if there are pages.

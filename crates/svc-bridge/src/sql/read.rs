@@ -107,7 +107,8 @@ impl Reader<'_> {
                 self.refuse(VARIABLE);
             } else if s.has_one(&["TABLE"]) {
                 self.refuse("the statement TABLE");
-            } else if s.has_one(&["WITH"]) || s.all().contains(&";") {
+            } else if s.has_one(&["WITH", "MATCH", "EXAMINED"]) || s.all().contains(&";") {
+                // The relevance of a row depends on all others, and LIMIT ROWS EXAMINED on all that are looked at.
                 self.everything_named(&s);
             } else if has_variables {
                 self.select_with_variables(s.all(), MAX_DEPTH);
@@ -178,7 +179,7 @@ impl Reader<'_> {
     /// Definitions of tables, which change only together with whole tables.
     fn definitions(&mut self, s: &Statement<'_>) {
         let verb = s.at(0);
-        let mut at = 1;
+        let (mut at, mut has_numbers) = (1, false);
         if is(verb, "SHOW") && s.is(1, "TABLES") && s.is(2, "LIKE") && s.len() == 4 {
             let table = content(s.at(3)).unwrap_or_default().replace("\\\\_", "_").replace("\\_", "_");
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
@@ -194,13 +195,19 @@ impl Reader<'_> {
             let is_create = at == 1 && s.is(1, "CREATE") && s.is(2, "TABLE");
             let is_list = is_one(s.at(at), &["COLUMNS", "FIELDS", "INDEX", "INDEXES", "KEYS"])
                 && is_one(s.at(at + 1), &["FROM", "IN"]);
+            // The next number of a row, and how many values an index has.
+            has_numbers = is_create || is_one(s.at(at), &["INDEX", "INDEXES", "KEYS"]);
             at = if is_create || is_list { at + 2 } else { 0 };
         }
         if at == 0 {
             return self.refuse(format!("the statement {}", verb.to_ascii_uppercase()));
         }
         let table = s.table_at(&mut at, self.site, &mut self.doubt);
-        let name = table.map_or(Name::All, |table| Name::row(self.site.short(&table), ""));
+        let name = |table: String| match self.site.short(&table) {
+            table if has_numbers => whole(&table),
+            table => Name::row(table, ""),
+        };
+        let name = table.map_or(Name::All, name);
         self.add([name]);
     }
 

@@ -17,7 +17,7 @@ const NAMES: &str = "posts/1 posts/2 posts/3 posts/999 posts?post posts?page pos
 const TAXONOMIES: &str = "term_taxonomy/1 term_taxonomy/999 term_taxonomy?category term_taxonomy?x";
 
 /// Statements, each a transaction of its own unless it begins one, with the names that they change.
-const WRITES: [(&str, &str); 56] = [
+const WRITES: [(&str, &str); 61] = [
     ("INSERT INTO wp_posts (ID) VALUES (1)", "posts/1 posts?post"),
     ("INSERT INTO wp_posts (ID, post_type, post_content) VALUES (2, 'page', REPEAT('é', 70000))", "posts/2 posts?page"),
     ("INSERT INTO wp_posts (ID) VALUES (18446744073709551615)", "posts?post"),
@@ -90,6 +90,15 @@ const WRITES: [(&str, &str); 56] = [
     ),
     ("INSERT INTO wp_usermeta VALUES (1.5, 7, 1, 'a', 'b')", "usermeta/1"),
     ("ANALYZE TABLE wp_terms; OPTIMIZE TABLE wp_terms; CREATE USER u; GRANT SELECT ON wp.* TO u; DROP USER u", ""),
+    // A key of a table in another schema.
+    ("CREATE TABLE other.parents (id int PRIMARY KEY) ENGINE=InnoDB", ""),
+    (
+        "ALTER TABLE wp_items ADD COLUMN parent int, ADD FOREIGN KEY (parent) REFERENCES other.parents (id) ON DELETE CASCADE",
+        "items",
+    ),
+    ("INSERT INTO other.parents VALUES (1)", ""),
+    ("INSERT INTO wp_items VALUES (2, NULL, 1)", "items"),
+    ("DELETE FROM other.parents", "items"),
     (
         "TRUNCATE wp_options",
         "options/siteurl options/_transient_e options/x options?yes options?off options?jobs options^site options^z",

@@ -110,6 +110,52 @@ async fn an_option_with_a_time_changes_as_by_reads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn definitions_by_other_programs_and_tables_without_a_time_end_what_has_read_them() {
+    let Some(server) = Server::start(&[]) else { return };
+    for table in ["a", "b", "c"] {
+        server.run(&format!("CREATE TABLE wp.wp_{table} (id INT PRIMARY KEY, n INT) ENGINE=InnoDB"));
+        server.run(&format!("INSERT INTO wp.wp_{table} VALUES (1, 1)"));
+    }
+    let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();
+    for (statement, name) in [
+        ("TRUNCATE wp.wp_a", "a"),
+        ("ALTER TABLE wp.wp_b MODIFY n INT ZEROFILL", "b"),
+        ("DROP TABLE wp.wp_c", "c"),
+        ("CREATE TABLE wp.wp_d (id INT)", "d/"),
+        ("CREATE TABLE wp.wp_m (id INT) ENGINE=MEMORY", "m"),
+        ("INSERT INTO wp.wp_m VALUES (1)", "m"),
+    ] {
+        // Tables that were written just now end what has read them for some seconds.
+        let start = Instant::now();
+        let response = loop {
+            let response = rendered(&feed, &[name]).await;
+            tokio::time::sleep(Duration::from_millis(1_500)).await;
+            if is_same(&feed, &response).await || statement.contains("wp_m") {
+                break response;
+            }
+            assert!(start.elapsed() < Duration::from_secs(30), "before {statement}");
+        };
+        server.run(statement);
+        ends(&feed, &response, statement).await;
+    }
+    // A write through a view is one of tables that are not known.
+    server.run("CREATE TABLE wp.wp_e (id INT) ENGINE=InnoDB");
+    server.run("CREATE VIEW wp.wp_v AS SELECT * FROM wp.wp_e");
+    let (start, writer) = (Instant::now(), server.connect());
+    let id = u64::from(writer.connection_id());
+    loop {
+        let response = rendered(&feed, &["orders"]).await;
+        report(&server, &[(id, "b", "v"), (id, "e", "")]);
+        if !is_same(&feed, &response).await {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the view is not known");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    drop(writer);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reported_write_ends_what_has_read_it() {
     let Some(server) = Server::start(&[]) else { return };
     let feed = Reports::start(&server.options(Some("wp"), "root").into(), "wp_").unwrap();

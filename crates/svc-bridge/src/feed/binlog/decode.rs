@@ -343,22 +343,21 @@ impl Decoder {
             self.written.all();
             return Ok(());
         };
-        let table = String::from_utf8_lossy(map.table).into_owned();
-        let target = if self.site.owns(&String::from_utf8_lossy(map.schema)) {
-            self.target(&table, &map)?
-        } else {
-            Target::Foreign
+        // Foreign keys of any table count.
+        if self.schema.is_none() {
+            self.schema = Some((self.load)()?);
+            self.unexpected.clear();
+        }
+        let (schema, table) = (String::from_utf8_lossy(map.schema), String::from_utf8_lossy(map.table));
+        let (table, target) = match self.site.owns(&schema) {
+            true => (table.to_string(), self.target(&table, &map)?),
+            false => (format!("{schema}.{table}"), Target::Foreign),
         };
         self.mapped.insert(map.id, Mapped { table, target });
         Ok(())
     }
 
     fn target(&mut self, table: &str, map: &TableMap<'_>) -> mysql::Result<Target> {
-        // Foreign keys of any table count.
-        if self.schema.is_none() {
-            self.schema = Some((self.load)()?);
-            self.unexpected.clear();
-        }
         let Some(columns) = map.columns() else { return Ok(Target::Whole) };
         let Some(identity) = self.site.identity(table) else {
             let found = self.found(table, self.site.short(table), &columns);
@@ -411,10 +410,6 @@ impl Decoder {
             return;
         }
         let Some(Mapped { table, target }) = self.mapped.get(&rows.table) else { return written.all() };
-        if matches!(target, Target::Foreign) {
-            return;
-        }
-        let short = self.site.short(table);
         if operation != Operation::Insert
             && let Some(schema) = &self.schema
         {
@@ -422,10 +417,13 @@ impl Decoder {
                 written.table(self.site.short(table));
             }
         }
-        if written.has_whole(short) {
-            return;
-        }
-        let Target::Rows(layout) = target else { return written.table(short) };
+        let short = self.site.short(table);
+        let layout = match target {
+            Target::Foreign => return,
+            _ if written.has_whole(short) => return,
+            Target::Whole => return written.table(short),
+            Target::Rows(layout) => layout,
+        };
         let plain;
         let data = match compressed.then(|| decompress(rows.data)) {
             None => Some(rows.data),

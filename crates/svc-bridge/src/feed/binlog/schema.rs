@@ -83,7 +83,8 @@ struct Described {
 #[derive(Debug, Default)]
 pub(super) struct Schema {
     tables: HashMap<String, Vec<Described>>,
-    /// Tables whose rows change with those of others, without events of their own: foreign keys with actions.
+    /// Tables whose rows change with those of others, without events of their own: foreign keys with actions. Those of other schemas have the name of
+    /// their schema and a point in front.
     dependents: HashMap<String, BTreeSet<String>>,
     /// Where the log ended afterwards: events before it may have had other columns.
     pub(super) since: Option<Point>,
@@ -124,7 +125,8 @@ impl Schema {
         let actions = "('RESTRICT', 'NO ACTION')";
         let keys: Vec<(String, String)> = connection.exec(
             format!(
-                "SELECT REFERENCED_TABLE_NAME, TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS \
+                "SELECT IF(UNIQUE_CONSTRAINT_SCHEMA = CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, \
+                 CONCAT(UNIQUE_CONSTRAINT_SCHEMA, '.', REFERENCED_TABLE_NAME)), TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS \
                  WHERE CONSTRAINT_SCHEMA = ? AND (DELETE_RULE NOT IN {actions} OR UPDATE_RULE NOT IN {actions})"
             ),
             (&site.schema,),

@@ -147,6 +147,12 @@ impl Server {
         if is_on("wsrep_on") || is_on("group_replication_start_on_boot") {
             return Err(UnavailableReason::Cluster);
         }
+        if [variable("log_slave_updates"), variable("log_replica_updates")].contains(&Some("OFF"))
+            && is_replica(connection)?
+        {
+            let name = "log_slave_updates";
+            return Err(UnavailableReason::Setting { name, value: "OFF".to_owned(), needed: "ON" });
+        }
         let (schema, user): (Option<String>, String) = connection
             .query_first("SELECT DATABASE(), CURRENT_USER()")
             .map_err(UnavailableReason::Query)?
@@ -255,10 +261,17 @@ fn text(row: &Row, at: usize) -> Option<String> {
 fn variables(connection: &mut Conn) -> mysql::Result<HashMap<String, String>> {
     let rows: Vec<(String, String)> = connection.query(
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'log_bin', 'binlog_format', 'binlog_row_image', \
-         'binlog_transaction_compression', 'binlog_optimize_thread_scheduling', 'group_replication_start_on_boot', 'hostname', \
+         'binlog_transaction_compression', 'binlog_optimize_thread_scheduling', 'log_slave_updates', 'log_replica_updates', 'group_replication_start_on_boot', 'hostname', \
          'log_bin_basename', 'lower_case_table_names', 'port', 'server_id', 'server_uuid', 'wsrep_on')",
     )?;
     Ok(rows.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect())
+}
+
+/// Whether the server receives the changes of another one. MySQL does not say so here, and writes them to its own log by default.
+fn is_replica(connection: &mut Conn) -> Result<bool, UnavailableReason> {
+    let sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Slave_running', 'Slaves_running', 'Replica_running')";
+    let rows: Vec<(String, String)> = connection.query(sql).map_err(UnavailableReason::Query)?;
+    Ok(rows.iter().any(|(_, value)| !matches!(value.as_str(), "OFF" | "0")))
 }
 
 /// Time from writing a transaction to the log until its rows are visible. With semi-synchronous replication the server may wait for replicas
