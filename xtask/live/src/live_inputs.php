@@ -7,6 +7,13 @@ namespace Svc\Inputs;
 
 const FILE = WP_CONTENT_DIR . '/svc-inputs.txt';
 
+/** Reads the option with a connection of its own. */
+function read_elsewhere(): string {
+	global $wpdb;
+	$other = new \wpdb( DB_USER, DB_PASSWORD, DB_NAME, DB_HOST );
+	return (string) $other->get_var( "SELECT option_value FROM $wpdb->options WHERE option_name = 'svc_input'" );
+}
+
 /** Writes an option as another program does: on a connection of its own, without WordPress's functions. */
 function write_option( string $value ): void {
 	global $wpdb;
@@ -17,16 +24,17 @@ function write_option( string $value ): void {
 
 function inputs(): array {
 	return array(
-		'time'     => fn() => (string) time(),
-		'random'   => fn() => (string) wp_rand(),
-		'cookie'   => fn() => $_COOKIE['value'] ?? '',
-		'header'   => fn() => $_SERVER['HTTP_X_VALUE'] ?? '',
-		'language' => fn() => $_SERVER['HTTP_ACCEPT_LANGUAGE'] ?? '',
-		'agent'    => fn() => $_SERVER['HTTP_USER_AGENT'] ?? '',
-		'address'  => fn() => $_SERVER['HTTP_X_FORWARDED_FOR'] ?? '',
-		'file'     => fn() => (string) file_get_contents( FILE ),
-		'request'  => fn() => wp_remote_retrieve_body( wp_remote_get( content_url( 'svc-inputs.txt' ) ) ),
-		'option'   => fn() => (string) get_option( 'svc_input' ),
+		'time'       => fn() => (string) time(),
+		'random'     => fn() => (string) wp_rand(),
+		'cookie'     => fn() => $_COOKIE['value'] ?? '',
+		'header'     => fn() => $_SERVER['HTTP_X_VALUE'] ?? '',
+		'language'   => fn() => $_SERVER['HTTP_ACCEPT_LANGUAGE'] ?? '',
+		'agent'      => fn() => $_SERVER['HTTP_USER_AGENT'] ?? '',
+		'address'    => fn() => $_SERVER['HTTP_X_FORWARDED_FOR'] ?? '',
+		'file'       => fn() => (string) file_get_contents( FILE ),
+		'request'    => fn() => wp_remote_retrieve_body( wp_remote_get( content_url( 'svc-inputs.txt' ) ) ),
+		'option'     => fn() => (string) get_option( 'svc_input' ),
+		'connection' => fn() => read_elsewhere(),
 	);
 }
 

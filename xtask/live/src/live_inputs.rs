@@ -41,7 +41,7 @@ enum Input {
     Header(&'static str),
     /// A header that describes the client: a response may have the value of an earlier request, up to the age.
     Client(&'static str),
-    /// What another server says, of which each response must have the present value.
+    /// What another server says, or the database on another connection, of which each response must have the present value.
     Server,
     /// What another program has written in the database: the same with the binary log, and otherwise a value up to the age.
     Database,
@@ -56,7 +56,7 @@ enum Input {
 /// The header with the client's address. The gateway believes it, and WordPress's plugins read it.
 const ADDRESS: &str = "X-Forwarded-For";
 
-const INPUTS: [(&str, Input); 10] = [
+const INPUTS: [(&str, Input); 11] = [
     ("time", Input::Clock),
     ("random", Input::Chance),
     ("cookie", Input::Header("Cookie")),
@@ -66,6 +66,7 @@ const INPUTS: [(&str, Input); 10] = [
     ("address", Input::Client(ADDRESS)),
     ("file", Input::File),
     ("request", Input::Server),
+    ("connection", Input::Server),
     ("option", Input::Database),
 ];
 

@@ -328,7 +328,7 @@ impl Reading {
         self.changes.begun(writer, names, self.base + seq);
     }
 
-    /// Names with everything in place of those of views, whose tables are not known.
+    /// These names, and everything if one is that of a view: its tables are not known.
     fn beyond_views(&self, mut names: Vec<Name>) -> Vec<Name> {
         let is_view = |name: &Name| {
             name.table_name().and_then(|table| self.tables.get(table)).is_some_and(|table| table.is_unknown)
@@ -463,6 +463,8 @@ impl Poll for Reading {
     }
 
     fn connected(&mut self, conn: &mut Conn) -> Result<(), mysql::Error> {
+        // Otherwise MySQL says for a day what it knew of tables. MariaDB has no such variable.
+        drop(conn.query_drop("SET SESSION information_schema_stats_expiry = 0"));
         // A restored backup may have replaced the whole database.
         create(conn, &self.table)?;
         // After a lost connection, all rows since are still there, if the mark is.

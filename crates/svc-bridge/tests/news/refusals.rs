@@ -46,3 +46,28 @@ fn a_log_that_leaves_out_databases_is_refused() {
     let Some(server) = Server::start(&["--binlog-ignore-db=other"]) else { return };
     assert!(refused(&server, "root").starts_with("the binary log leaves out some changes"));
 }
+
+#[test]
+fn a_replica_that_does_not_log_what_it_receives_is_refused() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let networking = ["--skip-networking=0", "--bind-address=127.0.0.1", &format!("--port={port}")];
+    let Some(source) = Server::start(&networking) else { return };
+    let Some(replica) = Server::start(&["--server-id=8"]) else { return };
+    source.run("CREATE USER replica@'127.0.0.1'");
+    source.run("GRANT REPLICATION SLAVE ON *.* TO replica@'127.0.0.1'");
+    Binlog::start(replica.source("root"), Changes::with_images(), None).unwrap();
+    source.run("RESET MASTER");
+    replica.run(&format!("CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port}, MASTER_USER='replica'"));
+    replica.run("START SLAVE");
+    let start = std::time::Instant::now();
+    loop {
+        match Binlog::start(replica.source("root"), Changes::with_images(), None) {
+            Err(why) => {
+                assert!(why.to_string().contains("set log_slave_updates=ON"), "{why}");
+                return;
+            }
+            Ok(_) => assert!(start.elapsed() < std::time::Duration::from_secs(20), "it is not refused"),
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
