@@ -26,6 +26,9 @@ const MAX_RECORD = 1048576;
 /** Size from which on output is sent without a record, in bytes: svc does not store it. */
 const MAX_OUTPUT = 8388608;
 
+/** Size of the parts in which output is collected, in bytes: PHP takes the memory for one at once. */
+const OUTPUT_PART = 16384;
+
 /** Table of the reports, without the prefix. svc-server creates it. */
 const CHANGES = 'svc_changes';
 
@@ -640,10 +643,19 @@ final class Reports {
 		self::$is_marked = $is_set ? $is_by_read : null;
 	}
 
-	/** Announces that a persistent object cache was emptied, which may have had other values than the database. */
+	/**
+	 * Announces that a persistent object cache was emptied, which may have had other values than the database. If it happens again and again, the cache
+	 * forgets what it is told, and what is read from it is not known.
+	 */
 	public static function emptied(): void {
+		global $wpdb;
 		try {
-			self::announce( array( '*' ) );
+			$known = self::run( 'SELECT 1 FROM `' . $wpdb->prefix . CHANGES . "` WHERE name = 'cache:emptied' AND at > NOW() - INTERVAL 60 SECOND LIMIT 1" );
+			if ( $known instanceof \mysqli_result && $known->num_rows > 0 ) {
+				Record::refuse( 'the object cache forgets' );
+				return;
+			}
+			self::announce( array( 'cache:emptied', '*' ) );
 		} catch ( \Throwable $e ) {
 			complain( $e->getMessage() );
 		}
@@ -1176,7 +1188,10 @@ final class Record {
 	/** Whether the response is no longer complete in the buffer. */
 	private static $is_gone = false;
 
-	/** Whether all functions that run at shutdown have ended, so that nothing more is read. A plugin may end the buffers before. */
+	/** What was sent so far and is collected. */
+	private static $body = '';
+
+	/** Whether all functions that run at shutdown have ended, so that nothing more is read. */
 	private static $is_over = false;
 
 	/** Groups of options that were loaded together. @var string[] */
@@ -1212,8 +1227,7 @@ final class Record {
 		self::$nonce = $part[2];
 		self::$is_on = true;
 		self::$is_anonymous = ! preg_grep( '/^(HTTP_(?!SEC_).*(AUTH|COOKIE|TOKEN|NONCE|SESSION|SECRET|SIGNATURE|PASSWORD|JWT|CERT|KEY|USER$|EMAIL$)|PHP_AUTH|AUTH_|REMOTE_USER)/', array_keys( $_SERVER ) ) && empty( $_COOKIE ) && ! isset( $_GET['_wpnonce'] );
-		// What is larger is sent without a record.
-		ob_start( array( self::class, 'output' ), MAX_OUTPUT );
+		ob_start( array( self::class, 'output' ), OUTPUT_PART );
 		// After all functions that run at shutdown, so that these are recorded as well.
 		$is_flushed = remove_action( 'shutdown', 'wp_ob_end_flush_all', 1 );
 		register_shutdown_function(
@@ -1530,11 +1544,20 @@ final class Record {
 	}
 
 	/** Handles the output of the request. */
-	public static function output( string $body, int $phase ): string {
+	public static function output( string $part, int $phase ): string {
 		if ( $phase & PHP_OUTPUT_HANDLER_CLEAN ) {
+			self::$body = '';
 			return '';
 		}
-		if ( ! ( $phase & PHP_OUTPUT_HANDLER_FINAL ) || ! self::$is_over || self::$is_gone ) {
+		self::$body .= $part;
+		$is_end      = (bool) ( $phase & PHP_OUTPUT_HANDLER_FINAL );
+		if ( ! $is_end && ! ( $phase & PHP_OUTPUT_HANDLER_FLUSH ) && ! self::$is_gone && strlen( self::$body ) <= MAX_OUTPUT ) {
+			return '';
+		}
+		$body       = self::$body;
+		self::$body = '';
+		// A plugin may end the buffers before everything is read.
+		if ( ! $is_end || self::$is_gone || ! ( self::$is_over || doing_action( 'shutdown' ) ) ) {
 			self::$is_gone = true;
 			return $body;
 		}
@@ -1568,8 +1591,9 @@ final class Record {
 		if ( wp_using_ext_object_cache() && ! $GLOBALS['wp_object_cache'] instanceof Cache ) {
 			self::refuse( 'the object cache cannot be observed' );
 		}
-		// Another object of WordPress's class sends statements elsewhere, and without the filter they are not seen.
-		if ( $GLOBALS['wpdb']->num_queries - self::$n_queries !== self::$n_statements ) {
+		// Another object of WordPress's class sends statements elsewhere, and without the filter they are not seen. Other classes count some that they send themselves.
+		$n_unseen = $GLOBALS['wpdb']->num_queries - self::$n_queries - self::$n_statements;
+		if ( $n_unseen < 0 || ( $n_unseen > 0 && 'wpdb' === get_class( $GLOBALS['wpdb'] ) ) ) {
 			self::refuse( 'statements that were not seen, or of another database' );
 		}
 		foreach ( array( Loads::FILTER, 'get_user_metadata' ) as $filter ) {
@@ -1762,15 +1786,16 @@ function authenticate(): void {
 
 /** Where the site's code is, and what decides when PHP uses a file that has changed. */
 function code(): array {
-	$compiled = function_exists( 'opcache_get_status' ) && ! ini_get( 'opcache.restrict_api' ) ? opcache_get_status( false ) : false;
-	$compiled = $compiled ? $compiled['opcache_statistics'] : array( 'start_time' => 0, 'last_restart_time' => 0 );
+	$looks    = (bool) ini_get( 'opcache.validate_timestamps' );
+	$compiled = ! $looks && function_exists( 'opcache_get_status' ) && ! ini_get( 'opcache.restrict_api' ) ? opcache_get_status( false ) : false;
+	$compiled = $compiled['opcache_statistics'] ?? array();
 	$folders  = static fn( array $paths ) => array_values( array_unique( array_filter( array_map( 'realpath', array_filter( $paths, 'is_dir' ) ) ) ) );
 	return array(
 		'deep'     => $folders( array_merge( array( ABSPATH . WPINC, WP_PLUGIN_DIR, WPMU_PLUGIN_DIR, WP_LANG_DIR ), (array) ( $GLOBALS['wp_theme_directories'] ?? array() ) ) ),
 		'flat'     => $folders( array( ABSPATH, WP_CONTENT_DIR, is_file( ABSPATH . 'wp-config.php' ) ? ABSPATH : dirname( ABSPATH ) ) ),
 		// The cache compares the times of requests, in whole seconds.
-		'delay'    => ini_get( 'opcache.enable' ) && ini_get( 'opcache.validate_timestamps' ) ? (int) ini_get( 'opcache.revalidate_freq' ) + 1 : 0,
-		'compiled' => max( $compiled['start_time'], $compiled['last_restart_time'] ),
+		'delay'    => ini_get( 'opcache.enable' ) && $looks ? max( 0, (int) ini_get( 'opcache.revalidate_freq' ) ) + 1 : 0,
+		'compiled' => (int) max( $compiled['start_time'] ?? 0, $compiled['last_restart_time'] ?? 0 ),
 	);
 }
 

@@ -8,17 +8,25 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant, SystemTime},
 };
 
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, event::ModifyKind};
 use serde::Deserialize;
 
 /// Extensions of files that PHP reads. Others, such as logs, may be written with each request.
-const EXTENSIONS: [&str; 14] =
-    ["php", "phtml", "inc", "html", "htm", "twig", "css", "json", "xml", "yml", "yaml", "mo", "po", "neon"];
+const EXTENSIONS: [&str; 18] = [
+    "php", "phtml", "inc", "html", "htm", "twig", "tpl", "mustache", "css", "js", "svg", "json", "xml", "ini", "yml",
+    "yaml", "mo", "po",
+];
+
+/// Time after which folders that could not be watched are tried again: the system may have too few watches for all of them.
+const RETRY: Duration = Duration::from_secs(300);
+
+/// Why files cannot be watched if nobody has said where they are.
+const UNKNOWN: &str = "the connector has not said where they are";
 
 /// Most folders inside each other in which changes are looked for.
 const MAX_DEPTH: usize = 30;
@@ -33,7 +41,7 @@ pub struct Code {
     pub flat: Vec<PathBuf>,
     /// Seconds for which PHP may use a file that has changed.
     pub delay: u64,
-    /// When PHP last forgot all compiled files. If it does not look for changes, it uses them from then on.
+    /// When PHP last compiled all files anew, in seconds since 1970, if it does not look for changes in between.
     pub compiled: u64,
 }
 
@@ -44,47 +52,72 @@ pub(crate) struct CodeFiles {
     since: AtomicU64,
     /// Milliseconds for which PHP may use a file that has changed.
     delay: AtomicU64,
-    watch: Mutex<State>,
+    /// Whether there may be folders that are not watched yet.
+    must_look: AtomicBool,
+    state: Mutex<State>,
 }
 
 enum State {
+    /// Nobody has said which files there are.
+    Unknown,
     /// The files that are watched, as long as the watcher lives.
-    Watched { code: Code, _watcher: RecommendedWatcher },
-    /// Why none are.
-    Unseen(String),
+    Watched { code: Code, places: Vec<Place>, _watcher: RecommendedWatcher },
+    /// Why they are not, and since when.
+    Unseen { code: Code, why: String, since: Instant },
 }
+
+/// Where a folder really is: another one may have taken its place.
+type Place = Option<(u64, u64)>;
 
 impl Default for CodeFiles {
     fn default() -> Self {
-        let watch = Mutex::new(State::Unseen("the connector has not said where they are".to_owned()));
-        CodeFiles { start: Instant::now(), since: AtomicU64::new(0), delay: AtomicU64::new(0), watch }
+        CodeFiles {
+            start: Instant::now(),
+            since: AtomicU64::new(0),
+            delay: AtomicU64::new(0),
+            must_look: AtomicBool::new(false),
+            state: Mutex::new(State::Unknown),
+        }
     }
 }
 
 impl CodeFiles {
     /// Watches these files instead of the former ones. Returns when one of them last changed; `None` if they are watched already. Blocks while it looks for
-    /// all folders.
+    /// all folders. Only one caller may do this.
     ///
     /// # Errors
     /// If one cannot be watched: PHP may be on another machine, or see it at another path.
     pub(crate) fn watch(self: &Arc<Self>, code: Code) -> Result<Option<SystemTime>, String> {
-        let mut state = self.state();
-        if matches!(&*state, State::Watched { code: watched, .. } if *watched == code) {
-            return Ok(None);
-        }
-        self.delay.store(code.delay.saturating_mul(1_000), Ordering::Relaxed);
-        match watcher(&code, Arc::downgrade(self)) {
-            Ok(_watcher) => {
-                let last_change = code.last_change();
-                let former = std::mem::replace(&mut *state, State::Watched { code, _watcher });
-                if matches!(former, State::Watched { .. }) {
-                    // Other files than before.
+        let places = code.places();
+        // Before the folders are looked for: what appears meanwhile sets it again.
+        let must_look = self.must_look.swap(false, Ordering::AcqRel);
+        let is_first = match &mut *self.state() {
+            State::Watched { code: watched, places: before, .. }
+                if !must_look && *before == places && watched.is_of_same_files(&code) =>
+            {
+                if std::mem::replace(&mut watched.compiled, code.compiled) < code.compiled {
                     self.changed();
                 }
+                return Ok(None);
+            }
+            State::Unseen { code: before, why, since } if *before == code && since.elapsed() < RETRY => {
+                return Err(why.clone());
+            }
+            state => matches!(state, State::Unknown),
+        };
+        self.delay.store(code.delay.saturating_mul(1_000), Ordering::Relaxed);
+        let watched = watcher(&code, Arc::downgrade(self)).map(|watcher| (code.last_change(), watcher));
+        match watched {
+            Ok((last_change, _watcher)) => {
+                if !is_first {
+                    // They may have changed while nobody watched.
+                    self.changed();
+                }
+                *self.state() = State::Watched { code, places, _watcher };
                 Ok(Some(last_change))
             }
             Err(why) => {
-                *state = State::Unseen(why.clone());
+                *self.state() = State::Unseen { code, why: why.clone(), since: Instant::now() };
                 Err(why)
             }
         }
@@ -94,7 +127,8 @@ impl CodeFiles {
     pub(crate) fn unseen(&self) -> Option<String> {
         match &*self.state() {
             State::Watched { .. } => None,
-            State::Unseen(why) => Some(why.clone()),
+            State::Unseen { why, .. } => Some(why.clone()),
+            State::Unknown => Some(UNKNOWN.to_owned()),
         }
     }
 
@@ -113,30 +147,52 @@ impl CodeFiles {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Code {
+    fn is_of_same_files(&self, other: &Code) -> bool {
+        (&self.deep, &self.flat, self.delay) == (&other.deep, &other.flat, other.delay)
+    }
+
+    fn places(&self) -> Vec<Place> {
+        self.deep.iter().chain(&self.flat).map(|folder| place(folder)).collect()
+    }
+
     /// When a file last changed, as far as PHP may not have noticed before.
     fn last_change(&self) -> SystemTime {
         let deep = self.deep.iter().map(|folder| last_change(folder, MAX_DEPTH));
         let last = deep.chain(self.flat.iter().map(|folder| last_change(folder, 0))).max();
-        last.unwrap_or(SystemTime::UNIX_EPOCH) + Duration::from_secs(self.delay)
+        let changed = last.unwrap_or(SystemTime::UNIX_EPOCH) + Duration::from_secs(self.delay);
+        changed.max(SystemTime::UNIX_EPOCH + Duration::from_secs(self.compiled))
     }
+}
+
+fn place(folder: &Path) -> Place {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        fs::metadata(folder).ok().map(|found| (found.dev(), found.ino()))
+    }
+    #[cfg(not(unix))]
+    fs::metadata(folder).ok().map(|_| (0, 0))
 }
 
 /// Watches the files of `code`, and notes changes.
 fn watcher(code: &Code, files: Weak<CodeFiles>) -> Result<RecommendedWatcher, String> {
     if code.deep.is_empty() {
-        return Err("the connector has not said where they are".to_owned());
+        return Err(UNKNOWN.to_owned());
     }
     let folders = [&*code.deep, &*code.flat].concat();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        let Some(files) = files.upgrade() else { return };
         // After an error it is not known what has changed.
-        if event.as_ref().map_or(true, |event| matters(event, &folders))
-            && let Some(files) = files.upgrade()
-        {
+        let (is_change, is_structure) = event.map_or((true, true), |event| examine(&event, &folders));
+        if is_structure {
+            files.must_look.store(true, Ordering::Release);
+        }
+        if is_change {
             files.changed();
         }
     })
@@ -149,37 +205,65 @@ fn watcher(code: &Code, files: Weak<CodeFiles>) -> Result<RecommendedWatcher, St
     Ok(watcher)
 }
 
-/// Whether an event is a change of a file that PHP reads, or of a folder, below these.
-fn matters(event: &Event, folders: &[PathBuf]) -> bool {
-    let below = |path: &PathBuf| {
+/// Whether an event is a change of a file that PHP reads, or of a folder, below these; and whether folders may have appeared, or be others.
+fn examine(event: &Event, folders: &[PathBuf]) -> (bool, bool) {
+    if event.need_rescan() {
+        return (true, true);
+    }
+    let is_entry = matches!(
+        event.kind,
+        EventKind::Any
+            | EventKind::Create(_)
+            | EventKind::Remove(_)
+            | EventKind::Modify(ModifyKind::Name(_) | ModifyKind::Any)
+    );
+    if matches!(event.kind, EventKind::Access(_)) {
+        return (false, false);
+    }
+    let mut found = (false, false);
+    for path in &event.paths {
         let below = folders.iter().filter_map(|folder| path.strip_prefix(folder).ok());
-        is_code(below.min_by_key(|below| below.as_os_str().len()).unwrap_or(path))
-    };
-    event.need_rescan() || !matches!(event.kind, EventKind::Access(_)) && event.paths.iter().any(below)
+        let below = below.min_by_key(|below| below.as_os_str().len()).unwrap_or(path);
+        if is_hidden(below) {
+            continue;
+        }
+        let is_code = is_code(below);
+        let is_folder = is_entry && !is_code && !is_other_file(path);
+        found = (found.0 || is_code || is_folder, found.1 || is_folder);
+    }
+    found
 }
 
-/// Whether PHP may read this file of a folder. Names without an extension may be those of folders and links.
+/// Whether a path is that of a file, and of no folder and no link. What is gone was a file if it had an extension, and that was no part of a version.
+fn is_other_file(path: &Path) -> bool {
+    let extension =
+        || path.extension().is_some_and(|extension| !extension.as_encoded_bytes().iter().all(u8::is_ascii_digit));
+    fs::symlink_metadata(path).map_or_else(|_| extension(), |found| found.is_file())
+}
+
+/// Whether a part of a path below a watched folder is hidden.
+fn is_hidden(below: &Path) -> bool {
+    below.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+}
+
+/// Whether PHP may read a file with this name.
 fn is_code(path: &Path) -> bool {
-    let is_hidden = path.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    !is_hidden && extension.is_none_or(|extension| EXTENSIONS.contains(&extension.as_str()))
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }
 
 /// When a file in a folder last changed, appeared or went. Files that cannot be read do not count.
 fn last_change(folder: &Path, depth: usize) -> SystemTime {
     let changed = |path: &Path| fs::metadata(path).ok().map(|found| (changed(&found), found.is_dir()));
     let mut last = changed(folder).map_or(SystemTime::UNIX_EPOCH, |(at, _)| at);
-    for entry in
-        fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| is_code(Path::new(&entry.file_name())))
-    {
-        let Some((at, is_folder)) = changed(&entry.path()) else { continue };
-        last = last.max(if !is_folder {
-            at
-        } else if depth > 0 {
-            last_change(&entry.path(), depth - 1)
-        } else {
-            continue;
-        });
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let Some((at, is_folder)) = changed(&path).filter(|_| !is_hidden(Path::new(&name))) else { continue };
+        if is_folder && depth > 0 {
+            last = last.max(last_change(&path, depth - 1));
+        } else if !is_folder && is_code(&path) {
+            last = last.max(at);
+        }
     }
     last
 }
@@ -199,6 +283,8 @@ fn changed(file: &fs::Metadata) -> SystemTime {
 #[cfg(test)]
 mod tests {
     use std::thread::sleep;
+
+    use notify::event::{AccessKind, CreateKind, DataChange, Flag, RemoveKind, RenameMode};
 
     use super::*;
 
@@ -248,7 +334,6 @@ mod tests {
         noticed(&files, "a new folder", || fs::create_dir(at("plugins/b")).unwrap());
         noticed(&files, "a file in it", || fs::write(at("plugins/b/b.php"), "1").unwrap());
         noticed(&files, "a removed folder", || fs::remove_dir_all(at("plugins/b")).unwrap());
-        noticed(&files, "new compilations", || drop(files.watch(Code { compiled: 1, ..code })));
         assert!(!files.are_of(begun) && files.unseen().is_none());
     }
 
@@ -262,22 +347,66 @@ mod tests {
     }
 
     #[test]
-    fn files_without_code_do_not_count() {
-        for (path, expected) in [
-            ("/home/.a/plugins/b/b.php", true),
-            ("/home/.a/plugins/b/theme.JSON", true),
-            ("/home/.a/plugins/b", true),
-            ("/home/.a/plugins", true),
-            ("/home/.a/plugins/b/debug.log", false),
-            ("/home/.a/plugins/b/.git/index", false),
-            ("/home/.a/.maintenance", false),
-        ] {
-            let folders = ["/home/.a/plugins", "/home/.a"].map(PathBuf::from);
-            let event = Event::new(EventKind::Any).add_path(path.into());
-            assert_eq!(matters(&event, &folders), expected, "{path}");
+    fn events_are_changes_of_code_or_of_folders() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(".site").join(path);
+        for folder in ["plugins/a", "plugins/a-1.2", "plugins/.git"] {
+            fs::create_dir_all(at(folder)).unwrap();
         }
-        let event = Event::new(EventKind::Access(notify::event::AccessKind::Any)).add_path("/a/b.php".into());
-        assert!(!matters(&event, &[]));
+        fs::write(at("error_log"), "").unwrap();
+        let folders = [at("plugins"), at("")];
+        let (data, name) =
+            (EventKind::Modify(ModifyKind::Data(DataChange::Any)), EventKind::Modify(ModifyKind::Name(RenameMode::To)));
+        let (created, removed) = (EventKind::Create(CreateKind::Any), EventKind::Remove(RemoveKind::Any));
+        for (path, kind, expected) in [
+            ("plugins/a/b.php", data, (true, false)),
+            ("plugins/a/theme.JSON", removed, (true, false)),
+            ("plugins/a", created, (true, true)),
+            ("plugins/a-1.2", name, (true, true)),
+            ("plugins/gone", removed, (true, true)),
+            ("plugins/gone-1.2", removed, (true, true)),
+            ("plugins", removed, (true, true)),
+            ("plugins/a/debug.log", data, (false, false)),
+            ("plugins/a/debug.log", removed, (false, false)),
+            ("error_log", data, (false, false)),
+            ("error_log", created, (false, false)),
+            ("plugins/.git/index", data, (false, false)),
+            ("plugins/.git", created, (false, false)),
+            (".maintenance", created, (false, false)),
+            ("plugins/a/b.php", EventKind::Access(AccessKind::Any), (false, false)),
+        ] {
+            let event = Event::new(kind).add_path(at(path));
+            assert_eq!(examine(&event, &folders), expected, "{path} {kind:?}");
+        }
+        assert_eq!(examine(&Event::new(EventKind::Other).set_flag(Flag::Rescan), &folders), (true, true));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folders_that_are_replaced_are_watched_again() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for site in ["one/plugins", "two/plugins", "three"] {
+            fs::create_dir_all(at(site)).unwrap();
+        }
+        std::os::unix::fs::symlink(at("three"), at("one/plugins/link")).unwrap();
+        fs::rename(at("one"), at("site")).unwrap();
+        let code = Code { deep: vec![at("site/plugins")], ..Code::default() };
+        let files = Arc::new(CodeFiles::default());
+        let watch = || files.watch(code.clone()).unwrap();
+        assert!(watch().is_some() && watch().is_none());
+        noticed(&files, "a file behind a link", || fs::write(at("three/a.php"), "1").unwrap());
+        // The folder above is another one: no event says so.
+        fs::rename(at("site"), at("old")).unwrap();
+        fs::rename(at("two"), at("site")).unwrap();
+        noticed(&files, "another folder", || assert!(watch().is_some()));
+        noticed(&files, "a file in it", || fs::write(at("site/plugins/a.php"), "1").unwrap());
+        // A new link, whose files are watched after the next look.
+        noticed(&files, "a link", || std::os::unix::fs::symlink(at("three"), at("site/plugins/link")).unwrap());
+        noticed(&files, "the next look", || assert!(watch().is_some()));
+        noticed(&files, "a file behind the new link", || fs::write(at("three/a.php"), "2").unwrap());
+        let newer = Code { compiled: 1, ..code.clone() };
+        noticed(&files, "new compilations", || assert!(files.watch(newer).unwrap().is_none()));
     }
 
     #[test]
@@ -305,5 +434,6 @@ mod tests {
         for deep in [vec![at("none")], Vec::new()] {
             assert_eq!(files.watch(Code { deep, ..Code::default() }).err(), files.unseen());
         }
+        assert!(Code { compiled: 1 << 40, ..code }.last_change() > SystemTime::now());
     }
 }

@@ -198,7 +198,7 @@ pub fn has_credentials(parts: &Parts) -> bool {
             && (IDENTIFYING.iter().any(|part| name.contains(part))
                 || IDENTIFYING_ENDS.iter().any(|end| name.ends_with(end)))
     };
-    has_parameter(parts, "wpnonce") || parts.headers.keys().any(identifies) || cookies(&parts.headers).next().is_some()
+    has_parameter(parts, "_wpnonce") || parts.headers.keys().any(identifies) || cookies(&parts.headers).next().is_some()
 }
 
 /// Whether a response to this request can be stored at all: a read without a body whose method is not replaced.
@@ -208,14 +208,19 @@ pub fn is_plain_read(parts: &Parts, has_body: bool) -> bool {
         && !parts.headers.contains_key("x-http-method-override")
         && !parts.headers.contains_key(header::RANGE)
         && !parts.headers.contains_key(header::UPGRADE)
-        && !has_parameter(parts, "method")
+        && !has_parameter(parts, "_method")
 }
 
-/// Whether PHP may find a parameter with the name `_` and this. It takes other characters of names for `_` as well.
+/// Whether PHP finds a parameter with this name, or an array with it. It takes some other characters of names for `_`.
 fn has_parameter(parts: &Parts, name: &str) -> bool {
-    let Some(query) = parts.uri.query() else { return false };
-    let decoded: Vec<u8> = percent_decode_str(query).collect();
-    decoded.windows(name.len() + 1).any(|part| b"_. [+".contains(&part[0]) && &part[1..] == name.as_bytes())
+    let is_it = |pair: &str| {
+        let encoded = pair.split('=').next().unwrap_or_default().replace('+', " ");
+        let decoded: Vec<u8> =
+            percent_decode_str(&encoded).skip_while(|byte| *byte == b' ').take_while(|byte| *byte != 0).collect();
+        let found: Vec<u8> = decoded.iter().map(|byte| if b" .[".contains(byte) { b'_' } else { *byte }).collect();
+        found.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first().is_none_or(|next| *next == b'_'))
+    };
+    parts.uri.query().is_some_and(|query| query.split(['&', ';']).any(is_it))
 }
 
 #[cfg(test)]
@@ -305,11 +310,14 @@ mod tests {
         for (target, expected) in [
             ("/?a=1", true),
             ("/?methods=1", true),
+            ("/?search=payment+method&filter[method]=x&a=_method", true),
             ("/?_method=DELETE", false),
             ("/?a=1&%5Fmethod=DELETE", false),
             ("/?.method=DELETE", false),
             ("/?%5bmethod=DELETE", false),
-            ("/?%20_method=DELETE", false),
+            ("/?+%20_method=DELETE", false),
+            ("/?_method[]=DELETE", false),
+            ("/?_method%00x=DELETE", false),
         ] {
             assert_eq!(is_plain_read(&parts(target, &[]), false), expected, "{target}");
         }

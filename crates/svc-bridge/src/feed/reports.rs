@@ -129,8 +129,10 @@ struct TableState {
     defined: i64,
     /// Whether it has no rows, which `TRUNCATE` leaves.
     is_empty: bool,
-    /// Whether its rows may be in other tables, or the server does not keep the time.
-    is_unknown: bool,
+    /// Whether the server keeps the time of writes.
+    has_time: bool,
+    /// Whether its rows are in other tables.
+    is_view: bool,
 }
 
 /// A row of this process in the table.
@@ -330,9 +332,8 @@ impl Reading {
 
     /// These names, and everything if one is that of a view: its tables are not known.
     fn beyond_views(&self, mut names: Vec<Name>) -> Vec<Name> {
-        let is_view = |name: &Name| {
-            name.table_name().and_then(|table| self.tables.get(table)).is_some_and(|table| table.is_unknown)
-        };
+        let is_view =
+            |name: &Name| name.table_name().and_then(|table| self.tables.get(table)).is_some_and(|table| table.is_view);
         if names.iter().any(is_view) {
             names.push(Name::All);
         }
@@ -402,7 +403,7 @@ impl Reading {
                 None => !before.is_empty(),
             };
             let is_other = (is_recent || is_changed) && !is_reported(name, last) && !is_reported("*", last);
-            if state.is_unknown || is_other {
+            if state.is_view || !state.has_time || is_other {
                 others.push(name.clone());
             }
         }
@@ -422,15 +423,17 @@ impl Reading {
     }
 
     fn look_at_tables(&self, conn: &mut Conn) -> Result<HashMap<String, TableState>, mysql::Error> {
-        type Row = (String, Option<i64>, Option<i64>, bool, bool);
+        type Row = (String, Option<i64>, Option<i64>, bool, bool, bool);
         let rows: Vec<Row> = conn.query(
             "SELECT TABLE_NAME, UNIX_TIMESTAMP(UPDATE_TIME), UNIX_TIMESTAMP(CREATE_TIME), COALESCE(TABLE_ROWS, 1) = 0, \
-             COALESCE(ENGINE, 'VIEW') NOT IN ('InnoDB', 'MyISAM') FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
+             COALESCE(ENGINE, '') IN ('InnoDB', 'MyISAM'), \
+             COALESCE(ENGINE, 'VIEW') IN ('VIEW', 'MRG_MyISAM', 'FEDERATED', 'SPIDER', 'CONNECT') \
+             FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
         )?;
-        let state = |(table, written, defined, is_empty, is_unknown): Row| {
+        let state = |(table, written, defined, is_empty, has_time, is_view): Row| {
             let name = table.strip_prefix(&self.prefix).unwrap_or(&table).to_owned();
             let (written, defined) = (written.unwrap_or_default(), defined.unwrap_or_default());
-            (name != TABLE).then_some((name, TableState { written, defined, is_empty, is_unknown }))
+            (name != TABLE).then_some((name, TableState { written, defined, is_empty, has_time, is_view }))
         };
         Ok(rows.into_iter().filter_map(state).collect())
     }
