@@ -240,7 +240,12 @@ impl Bridge {
     /// # Errors
     /// If they cannot be watched: then a response is replayed up to its age whatever changes in them.
     pub fn watch_code(&self, code: Code) -> Result<Option<SystemTime>, String> {
-        self.0.code.watch(code)
+        let last_change = self.0.code.watch(code)?;
+        if last_change.is_some() && !self.0.store.is_empty() {
+            // Nobody watched while these were rendered, or before they were restored.
+            self.0.code.changed();
+        }
+        Ok(last_change)
     }
 
     /// Whether the news must have the ends of writes, since WordPress has a persistent object cache.

@@ -137,7 +137,8 @@ impl CodeFiles {
         self.millis(rendering) >= self.since.load(Ordering::Acquire)
     }
 
-    fn changed(&self) {
+    /// Ends what was rendered up to now.
+    pub(crate) fn changed(&self) {
         let since = self.millis(Instant::now()) + 1 + self.delay.load(Ordering::Relaxed);
         self.since.fetch_max(since, Ordering::AcqRel);
     }
