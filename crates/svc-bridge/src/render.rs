@@ -62,22 +62,18 @@ impl Renderer {
         changes: &Changes,
         turn: Turn,
     ) -> Result<Rendered, Failure> {
-        let mut request = Request::new(svc_gateway::empty());
-        *request.method_mut() = parts.method.clone();
-        *request.uri_mut() = parts.uri.clone();
-        *request.headers_mut() = parts.headers.clone();
-        let headers = request.headers_mut();
+        let mut headers = parts.headers.clone();
         for name in [HEADER, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_MATCH, IF_UNMODIFIED_SINCE] {
             headers.remove(name);
         }
-        key::withhold(headers);
-        let unrecorded = request_like(&request);
-        let headers = request.headers_mut();
+        key::withhold(&mut headers);
+        let unrecorded = without_body(parts, headers.clone());
         let _rendering = changes.rendering();
         let asked = self.recorder.as_ref().and_then(|recorder| ask(recorder, parts));
         if let Some(asked) = &asked {
             headers.insert(HEADER, asked.header.clone());
         }
+        let request = without_body(parts, headers);
         let mut response = self.proxy.forward_in_turn(request, origin, turn).await?;
         let announced = response.headers_mut().remove(HEADER);
         let (Some(value), Some(asked), Some(recorder)) = (announced, asked, &self.recorder) else {
@@ -150,13 +146,13 @@ fn ask(recorder: &Recorder, parts: &Parts) -> Option<Asked> {
     Some(recorder.ask(&parts.method, target, now, nonce))
 }
 
-/// The same request without a body.
-fn request_like(request: &Request<Body>) -> Request<Body> {
-    let mut copy = Request::new(svc_gateway::empty());
-    *copy.method_mut() = request.method().clone();
-    *copy.uri_mut() = request.uri().clone();
-    *copy.headers_mut() = request.headers().clone();
-    copy
+/// A request with other headers, and without its body.
+fn without_body(parts: &Parts, headers: HeaderMap) -> Request<Body> {
+    let mut request = Request::new(svc_gateway::empty());
+    *request.method_mut() = parts.method.clone();
+    *request.uri_mut() = parts.uri.clone();
+    *request.headers_mut() = headers;
+    request
 }
 
 /// Whether a response is collected without a record.
